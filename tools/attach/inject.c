@@ -181,7 +181,7 @@ static int inject_look(struct inject_work *work)
 /* The struct pthread of the first thread, with what it takes from that of the stopped one. */
 static int inject_self(struct inject_work *work)
 {
-	uint64_t from = work->stop.regs.fs_base, guards[2],
+	uint64_t from = work->stop.thread.regs.fs_base, guards[2],
 		 self[3] = { work->self, work->self, work->self };
 	uint32_t one = 1, cet = 0, failed = UINT32_MAX - 1, cpu, tid = 0;
 	int64_t rseq = 0;
@@ -189,12 +189,12 @@ static int inject_self(struct inject_work *work)
 	if (!inject_memory_read(work->memory, from, self, sizeof(self)) || self[0] != from ||
 	    self[2] != from ||
 	    !inject_memory_read(work->memory, from + INJECT_SELF_AT_TID, &tid, sizeof(tid)) ||
-	    tid != (uint32_t)work->stop.tid)
+	    tid != (uint32_t)work->stop.thread.tid)
 		return ktr_error_set(
 			work->err, ENOTSUP,
 			"its thread %d is none of the C library's, or the C library is "
 			"another than ktr knows",
-			(int)work->stop.tid);
+			(int)work->stop.thread.tid);
 	self[0] = self[2] = work->self;
 	self[1] = work->self + INJECT_SELF_BYTES / 2; /* where all is 0: nothing loaded since */
 	if (!inject_memory_read(work->memory, from + INJECT_SELF_AT_GUARDS, guards,
@@ -360,8 +360,8 @@ static void inject_let_go(struct inject_work *work)
 		const struct timespec nap = { 0, 200000 };
 		struct ktr__tracee_wait wait;
 
-		ktr__tracee_wait_look("/proc", work->inject->pid, work->stop.tid, &wait);
-		if (wait.call == (long)work->stop.regs.orig_rax)
+		ktr__tracee_wait_look("/proc", work->inject->pid, work->stop.thread.tid, &wait);
+		if (wait.call == (long)work->stop.thread.regs.orig_rax)
 			return;
 		nanosleep(&nap, NULL);
 	}

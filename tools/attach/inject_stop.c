@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread is seized, which stops nothing, and asked to stop. Where it is one that waits in a call which the kernel
- * makes again, nothing shows. It is let go and another moment waited for
+ * A thread is stopped as tracee_stop.c does: where it is one that waits in a call which the kernel makes again,
+ * nothing shows. It is let go and another moment waited for
  *
  *	- in a restartable sequence (rseq(2)): the kernel would not see any more that it was interrupted there,
  *	- where the process has no other thread, in the C library or the loader, and while it maps memory: they
@@ -17,28 +17,22 @@
 #include "tools/attach/inject_stop.h"
 
 #if defined(__x86_64__)
-#include "ktr/provider/syscall/tracee_memory.h"
 #include "ktr/provider/syscall/tracee_proc.h"
 #include "tools/attach/inject_memory.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #define INJECT_STOP_MS      1000000ull
 #define INJECT_STOP_PATIENT (1000 * INJECT_STOP_MS) /* for a good moment */
 #define INJECT_STOP_TIMED   (200 * INJECT_STOP_MS)  /* for one without a time that is partly over */
-#define INJECT_STOP_WAIT    (2000 * INJECT_STOP_MS) /* for a stop that we have asked for */
 #define INJECT_STOP_NAP     500000
-#define INJECT_STOP_USER_CS 0x33 /* 64 bits */
 #define INJECT_STOP_SYSCALL (SIGTRAP | 0x80)
 #define INJECT_STOP_PIECE   4096
 
@@ -58,15 +52,6 @@ static void inject_stop_nap(long ns)
 	nanosleep(&nap, NULL);
 }
 
-static int inject_stop_regs(struct inject_stop *stop, struct user_regs_struct *regs, int set)
-{
-	struct iovec iov = { regs, sizeof(*regs) };
-	long rc = set ? ptrace(PTRACE_SETREGSET, stop->tid, NT_PRSTATUS, &iov)
-		      : ptrace(PTRACE_GETREGSET, stop->tid, NT_PRSTATUS, &iov);
-
-	return rc < 0 ? -errno : iov.iov_len != sizeof(*regs) ? -EPROTO : 0;
-}
-
 /* ---- whom, and when ---- */
 
 static int inject_stop_within(uint64_t at, const struct inject_object *object)
@@ -80,13 +65,13 @@ static int inject_stop_in_sequence(const struct inject_stop *stop)
 	struct inject_rseq rseq;
 	uint64_t cs = 0, of[3]; /* version and flags, start, length after it */
 
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, stop->tid, sizeof(rseq), &rseq) < 0 || !rseq.area)
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, stop->thread.tid, sizeof(rseq), &rseq) < 0 || !rseq.area)
 		return 0;
 	if (!inject_memory_read(stop->memory, rseq.area + 8, &cs, sizeof(cs)) || !cs)
 		return 0;
 	if (!inject_memory_read(stop->memory, cs, of, sizeof(of)))
 		return 1;
-	return stop->regs.rip - of[1] < of[2];
+	return stop->thread.regs.rip - of[1] < of[2];
 }
 
 /*
@@ -103,25 +88,25 @@ static int inject_stop_parent(pid_t pid, pid_t tid)
 
 static int inject_stop_good(const struct inject_stop *stop, const struct inject_avoid *avoid)
 {
-	long call = (long)stop->regs.orig_rax;
+	long call = (long)stop->thread.regs.orig_rax;
 
 	if (inject_stop_in_sequence(stop))
 		return 0;
 	if (!stop->alone)
-		return !inject_stop_parent(stop->pid, stop->tid);
+		return !inject_stop_parent(stop->thread.pid, stop->thread.tid);
 	if (call >= 0)
 		return !ktr__tracee_wait_maps(call);
-	return !inject_stop_within(stop->regs.rip, avoid->libc) &&
-	       !inject_stop_within(stop->regs.rip, avoid->loader);
+	return !inject_stop_within(stop->thread.regs.rip, avoid->libc) &&
+	       !inject_stop_within(stop->thread.regs.rip, avoid->loader);
 }
 
 static void inject_stop_consider(struct inject_stop *stop, pid_t tid,
 				 const struct ktr__tracee_wait *wait)
 {
-	if (wait->rank >= stop->wait.rank)
+	if (wait->rank >= stop->thread.wait.rank)
 		return;
-	stop->wait = *wait;
-	stop->tid = tid;
+	stop->thread.wait = *wait;
+	stop->thread.tid = tid;
 }
 
 /*
@@ -138,22 +123,22 @@ static int inject_stop_choose(struct inject_stop *stop)
 	int n = 0;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)stop->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)stop->thread.pid);
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
-	stop->wait.rank = KTR__RANK_NEVER;
-	while ((entry = readdir(dir)) != NULL && stop->wait.rank != KTR__RANK_RESTARTS) {
+	stop->thread.wait.rank = KTR__RANK_NEVER;
+	while ((entry = readdir(dir)) != NULL && stop->thread.wait.rank != KTR__RANK_RESTARTS) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (tid <= 0)
 			continue;
 		n++;
-		ktr__tracee_wait_look("/proc", stop->pid, tid, &wait);
-		if (tid != stop->pid && wait.rank < KTR__RANK_TIMED &&
-		    inject_stop_parent(stop->pid, tid))
+		ktr__tracee_wait_look("/proc", stop->thread.pid, tid, &wait);
+		if (tid != stop->thread.pid && wait.rank < KTR__RANK_TIMED &&
+		    inject_stop_parent(stop->thread.pid, tid))
 			wait.rank = KTR__RANK_TIMED;
-		if (tid == stop->pid)
+		if (tid == stop->thread.pid)
 			first = wait;
 		else
 			inject_stop_consider(stop, tid, &wait);
@@ -161,50 +146,12 @@ static int inject_stop_choose(struct inject_stop *stop)
 	closedir(dir);
 	if (n > 1 && first.rank < KTR__RANK_TIMED)
 		first.rank = KTR__RANK_TIMED;
-	inject_stop_consider(stop, stop->pid, &first);
-	stop->alone = n < 2 && stop->tid == stop->pid;
+	inject_stop_consider(stop, stop->thread.pid, &first);
+	stop->alone = n < 2 && stop->thread.tid == stop->thread.pid;
 	return n ? 0 : -ESRCH;
 }
 
 /* ---- stops ---- */
-
-/* The next stop of the thread: its status; -ESRCH, it has ended; -ETIMEDOUT. */
-static int inject_stop_wait(const struct inject_stop *stop)
-{
-	uint64_t until = ktr__tracee_wait_now() + INJECT_STOP_WAIT;
-	int status;
-	pid_t got;
-
-	while ((got = waitpid(stop->tid, &status, __WALL | WNOHANG)) == 0 ||
-	       (got < 0 && errno == EINTR)) {
-		if (ktr__tracee_wait_now() > until)
-			return -ETIMEDOUT;
-		inject_stop_nap(20000);
-	}
-	return got < 0 || !WIFSTOPPED(status) ? -ESRCH : status;
-}
-
-/*
- * Asks it to stop, and waits for that. Signals that are there before go their way. 0; -EBUSY: it is one of a group
- * that is stopped (SIGSTOP); -errno.
- */
-static int inject_stop_ask(const struct inject_stop *stop)
-{
-	int status;
-
-	if (ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0)
-		return -errno;
-	while ((status = inject_stop_wait(stop)) >= 0) {
-		int number = WSTOPSIG(status), event = status >> 16;
-
-		if (event == PTRACE_EVENT_STOP)
-			return number == SIGTRAP ? 0 : -EBUSY;
-		if (ptrace(PTRACE_CONT, stop->tid, NULL,
-			   (long)(number == INJECT_STOP_SYSCALL ? 0 : number)) < 0)
-			return -errno;
-	}
-	return status;
-}
 
 static int inject_stop_search(struct inject_stop *stop, const struct inject_object *libc)
 {
@@ -212,10 +159,10 @@ static int inject_stop_search(struct inject_stop *stop, const struct inject_obje
 	uint8_t piece[INJECT_STOP_PIECE];
 	const uint8_t *found = NULL;
 
-	if (stop->regs.orig_rax + 1 != 0 &&
-	    inject_memory_read(stop->memory, stop->regs.rip - 2, piece, 2) &&
+	if (stop->thread.regs.orig_rax + 1 != 0 &&
+	    inject_memory_read(stop->memory, stop->thread.regs.rip - 2, piece, 2) &&
 	    memcmp(piece, bytes, 2) == 0) {
-		stop->syscall = stop->regs.rip - 2;
+		stop->syscall = stop->thread.regs.rip - 2;
 		return 0;
 	}
 	for (uint64_t at = libc->text; at < libc->text_end && !found; at += sizeof(piece))
@@ -229,29 +176,19 @@ static int inject_stop_search(struct inject_stop *stop, const struct inject_obje
 /* The chosen one. 0; -EAGAIN: at a bad moment, it goes on; -errno. */
 static int inject_stop_try(struct inject_stop *stop, const struct inject_avoid *avoid, int patient)
 {
-	int rc, known = 0;
+	int rc = ktr__tracee_stop(&stop->thread);
 
-	if (ptrace(PTRACE_SEIZE, stop->tid, NULL, (long)PTRACE_O_TRACESYSGOOD) < 0)
-		return errno == ESRCH ? -EAGAIN : -errno;
-	rc = inject_stop_ask(stop);
-	if (!ktr__tracee_wait_same("/proc", stop->pid, stop->tid, &stop->wait))
-		stop->wait.began_ns = 0;
-	if (!rc)
-		rc = inject_stop_regs(stop, &stop->regs, 0);
-	if (!rc && ptrace(PTRACE_GETSIGMASK, stop->tid, sizeof(stop->mask), &stop->mask) < 0)
-		rc = -errno;
-	known = !rc;
-	if (!rc && stop->regs.cs != INJECT_STOP_USER_CS)
-		rc = -ENOEXEC;
+	if (rc)
+		return rc == -ESRCH ? -EAGAIN : rc;
+	if (stop->thread.is_group_stop)
+		rc = -EBUSY;
 	if (!rc)
 		rc = inject_stop_search(stop, avoid->libc);
 	if (!rc && (patient || inject_stop_in_sequence(stop)) && !inject_stop_good(stop, avoid))
 		rc = -EAGAIN;
-	if (rc && known)
+	if (rc)
 		inject_stop_go(stop, 0);
-	else if (rc)
-		ptrace(PTRACE_DETACH, stop->tid, NULL, NULL);
-	return rc == -ESRCH ? -EAGAIN : rc;
+	return rc;
 }
 
 int inject_stop_one(pid_t pid, int memory, const struct inject_avoid *avoid,
@@ -260,7 +197,10 @@ int inject_stop_one(pid_t pid, int memory, const struct inject_avoid *avoid,
 	uint64_t began = ktr__tracee_wait_now(), over = 0;
 	int rc = -EAGAIN;
 
-	*stop = (struct inject_stop){ .pid = pid, .memory = memory, .libc = avoid->libc };
+	*stop = (struct inject_stop){
+		.thread = { .pid = pid, .libc = avoid->libc->text, .libc_end = avoid->libc->text_end },
+		.memory = memory,
+	};
 	for (; rc == -EAGAIN && over < 2 * INJECT_STOP_PATIENT; over = ktr__tracee_wait_now() - began) {
 		int patient = over < INJECT_STOP_PATIENT;
 
@@ -268,9 +208,9 @@ int inject_stop_one(pid_t pid, int memory, const struct inject_avoid *avoid,
 		if (rc)
 			break;
 		rc = -EAGAIN;
-		if (stop->wait.rank != KTR__RANK_NEVER &&
-		    (stop->wait.rank < KTR__RANK_BUSY || !patient) &&
-		    (stop->wait.rank != KTR__RANK_TIMED || over >= INJECT_STOP_TIMED))
+		if (stop->thread.wait.rank != KTR__RANK_NEVER &&
+		    (stop->thread.wait.rank < KTR__RANK_BUSY || !patient) &&
+		    (stop->thread.wait.rank != KTR__RANK_TIMED || over >= INJECT_STOP_TIMED))
 			rc = inject_stop_try(stop, avoid, patient);
 		if (rc == -EAGAIN)
 			inject_stop_nap(INJECT_STOP_NAP);
@@ -293,7 +233,7 @@ int inject_stop_one(pid_t pid, int memory, const struct inject_avoid *avoid,
 			"vfork(2), or for a device");
 	default:
 		return ktr_error_set(err, -rc, "its thread %d cannot be stopped: %m",
-				     (int)stop->tid);
+				     (int)stop->thread.tid);
 	}
 }
 
@@ -302,7 +242,7 @@ int inject_stop_one(pid_t pid, int memory, const struct inject_avoid *avoid,
 int64_t inject_stop_call(struct inject_stop *stop, uint64_t at, uint64_t rbx, long number,
 			 const uint64_t args[6])
 {
-	struct user_regs_struct regs = stop->regs;
+	struct user_regs_struct regs = stop->thread.regs;
 	uint64_t blocked = ~(1ull << (SIGSYS - 1));
 	int status, n = 0, rc;
 
@@ -316,125 +256,43 @@ int64_t inject_stop_call(struct inject_stop *stop, uint64_t at, uint64_t rbx, lo
 	regs.r10 = args[3];
 	regs.r8 = args[4];
 	regs.r9 = args[5];
-	rc = inject_stop_regs(stop, &regs, 1);
+	rc = ktr__tracee_regs(&stop->thread, &regs, 1);
 	if (rc)
 		return rc;
-	if (ptrace(PTRACE_SETSIGMASK, stop->tid, sizeof(blocked), &blocked) < 0)
+	if (ptrace(PTRACE_SETSIGMASK, stop->thread.tid, sizeof(blocked), &blocked) < 0)
 		return -errno;
 	while (n < 2) {
-		if (ptrace(PTRACE_SYSCALL, stop->tid, NULL, NULL) < 0)
+		if (ptrace(PTRACE_SYSCALL, stop->thread.tid, NULL, NULL) < 0)
 			return -errno;
-		status = inject_stop_wait(stop);
+		status = ktr__tracee_await(stop->thread.tid);
 		if (status < 0)
 			return status;
 		if (status >> 16 == 0 && WSTOPSIG(status) == SIGSYS)
 			return -EACCES; /* a filter; the signal goes no further */
 		n += WSTOPSIG(status) == INJECT_STOP_SYSCALL;
 	}
-	rc = inject_stop_regs(stop, &regs, 0);
+	rc = ktr__tracee_regs(&stop->thread, &regs, 0);
 	return rc ? rc : (int64_t)regs.rax;
 }
 
 int inject_stop_restore(struct inject_stop *stop)
 {
-	int rc = inject_stop_regs(stop, &stop->regs, 1);
+	int rc = ktr__tracee_regs(&stop->thread, &stop->thread.regs, 1);
 
-	if (!rc && ptrace(PTRACE_SETSIGMASK, stop->tid, sizeof(stop->mask), &stop->mask) < 0)
+	if (!rc && ptrace(PTRACE_SETSIGMASK, stop->thread.tid, sizeof(stop->thread.mask), &stop->thread.mask) < 0)
 		rc = -errno;
-	if (!rc && ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0)
+	if (!rc && ptrace(PTRACE_INTERRUPT, stop->thread.tid, NULL, NULL) < 0)
 		rc = -errno;
-	if (!rc && ptrace(PTRACE_CONT, stop->tid, NULL, NULL) < 0)
+	if (!rc && ptrace(PTRACE_CONT, stop->thread.tid, NULL, NULL) < 0)
 		rc = -errno;
 	if (rc)
 		return rc;
-	rc = inject_stop_wait(stop);
+	rc = ktr__tracee_await(stop->thread.tid);
 	return rc < 0 ? rc : 0;
-}
-
-/* ---- to let go ---- */
-
-static unsigned long long *inject_stop_arg(struct user_regs_struct *regs, int i)
-{
-	unsigned long long *const args[] = { &regs->rdi, &regs->rsi, &regs->rdx,
-					     &regs->r10, &regs->r8,  &regs->r9 };
-
-	return args[i];
-}
-
-/*
- * The time of a call that is made again: what is left of it. The register that it is in is one that a function may
- * change, but not an instruction that makes a system call, so this is done for those of the C library, which does
- * not rely on it. 1: `left` is used.
- */
-static int inject_stop_time(struct inject_stop *stop, struct user_regs_struct *regs, uint64_t left)
-{
-	uint64_t over = stop->wait.began_ns ? ktr__tracee_wait_now() - stop->wait.began_ns : 0;
-	int is_ms, at = ktr__tracee_wait_timeout((long)stop->regs.orig_rax, &is_ms);
-	struct timespec time;
-	int64_t ns;
-
-	if (at < 0 || !over || stop->wait.rank != KTR__RANK_TIMED ||
-	    !inject_stop_within(regs->rip, stop->libc))
-		return 0;
-	if (is_ms) {
-		ns = (int64_t)(int32_t)*inject_stop_arg(regs, at) * 1000000;
-		if (ns >= 0)
-			*inject_stop_arg(regs,
-					 at) = (uint64_t)(ktr__tracee_wait_left(ns, over) + 999999) /
-					       1000000;
-		return 0;
-	}
-	if (!left ||
-	    !inject_memory_read(stop->memory, *inject_stop_arg(regs, at), &time, sizeof(time)))
-		return 0;
-	if (time.tv_sec < 0 || time.tv_sec > INT32_MAX)
-		return 0;
-	ns = ktr__tracee_wait_left((int64_t)time.tv_sec * 1000000000 + time.tv_nsec, over);
-	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
-	if (!inject_memory_write(stop->memory, left, &time, sizeof(time)))
-		return 0;
-	*inject_stop_arg(regs, at) = left;
-	return 1;
-}
-
-/* Signals that a process takes no notice of: whether it says so, or has not said what is to be done. */
-static uint64_t inject_stop_ignored(pid_t tid)
-{
-	const uint64_t defaults = 1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) |
-				  1ull << (SIGURG - 1) | 1ull << (SIGWINCH - 1);
-	uint64_t ignored = 0, caught = 0;
-
-	ktr__tracee_status(tid, "SigIgn:", 16, &ignored);
-	ktr__tracee_status(tid, "SigCgt:", 16, &caught);
-	return ignored | (defaults & ~caught);
-}
-
-/* A call that our stop has ended is made again, unless a signal is there that would have ended it without us. */
-static int inject_stop_again(struct inject_stop *stop, uint64_t left)
-{
-	uint64_t process = 0, thread = 0;
-	struct user_regs_struct regs = stop->regs;
-	int used;
-
-	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR ||
-	    !ktr__tracee_wait_repeats((long)regs.orig_rax))
-		return 0;
-	ktr__tracee_status(stop->tid, "ShdPnd:", 16, &process);
-	ktr__tracee_status(stop->tid, "SigPnd:", 16, &thread);
-	if ((process | thread) & ~stop->mask & ~inject_stop_ignored(stop->tid))
-		return 0;
-	used = inject_stop_time(stop, &regs, left);
-	regs.rip -= 2; /* the instruction: syscall, 0f 05 */
-	regs.rax = regs.orig_rax;
-	regs.orig_rax = UINT64_MAX;
-	inject_stop_regs(stop, &regs, 1);
-	return used;
 }
 
 int inject_stop_go(struct inject_stop *stop, uint64_t left)
 {
-	int used = inject_stop_again(stop, left);
-
-	return ptrace(PTRACE_DETACH, stop->tid, NULL, NULL) < 0 ? -errno : used;
+	return ktr__tracee_go(&stop->thread, left);
 }
 #endif

@@ -7,23 +7,18 @@
 #define TOOLS_INJECT_STOP_H
 
 #if defined(__x86_64__)
-#include "ktr/provider/syscall/tracee_wait.h"
+#include "ktr/provider/syscall/tracee_stop.h"
 #include "tools/attach/inject_maps.h"
 
 #include <ktr/error.h>
 
 #include <sys/types.h>
-#include <sys/user.h>
 
 struct inject_stop {
-	pid_t pid, tid;
+	struct ktr__tracee_stop thread;
 	int memory; /* a descriptor, borrowed */
 	int alone;  /* it is the only thread there is */
-	const struct inject_object *libc;
 	uint64_t syscall; /* where an instruction is that makes a system call */
-	struct user_regs_struct regs;
-	uint64_t mask;
-	struct ktr__tracee_wait wait;
 };
 
 /* Which code a thread that is alone must not be in: where libraries leave out locks for it. */

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A thread is seized, which stops nothing, and asked to stop. Signals that are there before that go their way. Most
+ * calls that it waits in the kernel makes again when it goes on; those that end with EINTR (tracee_wait.c) we make
+ * again, unless a signal is there that would have ended them without us.
+ */
+#include "ktr/provider/syscall/tracee_stop.h"
+
+#include "ktr/provider/syscall/tracee_memory.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define STOP_WAIT    2000000000ull /* [ns] for a stop that we have asked for */
+#define STOP_LOOKS   200	   /* that only give way to others, before any nap */
+#define STOP_NAP_NS  20000
+#define STOP_SYSCALL (SIGTRAP | 0x80)
+#define STOP_USER_CS 0x33 /* 64 bits */
+
+int ktr__tracee_regs(const struct ktr__tracee_stop *stop, struct user_regs_struct *regs, int set)
+{
+	struct iovec iov = { regs, sizeof(*regs) };
+	long rc = ptrace(set ? PTRACE_SETREGSET : PTRACE_GETREGSET, stop->tid, NT_PRSTATUS, &iov);
+
+	/* Of a process of 32 bits there are fewer. */
+	return rc < 0 ? -errno : iov.iov_len != sizeof(*regs) ? -ENOEXEC : 0;
+}
+
+int ktr__tracee_await(pid_t tid)
+{
+	const struct timespec nap = { 0, STOP_NAP_NS };
+	uint64_t until = ktr__tracee_wait_now() + STOP_WAIT;
+	int status, n = 0;
+	pid_t got;
+
+	while ((got = waitpid(tid, &status, __WALL | WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
+		if (n++ < STOP_LOOKS) {
+			sched_yield();
+			continue;
+		}
+		if (ktr__tracee_wait_now() > until)
+			return -ETIMEDOUT;
+		nanosleep(&nap, NULL);
+	}
+	return got < 0 || !WIFSTOPPED(status) ? -ESRCH : status;
+}
+
+/* Asks it to stop, and waits for that. 0 or -errno. */
+static int stop_ask(struct ktr__tracee_stop *stop)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0)
+		return -errno;
+	while ((status = ktr__tracee_await(stop->tid)) >= 0) {
+		int number = WSTOPSIG(status), event = status >> 16;
+
+		if (event == PTRACE_EVENT_STOP) {
+			stop->is_group_stop = number != SIGTRAP;
+			return 0;
+		}
+		if (ptrace(PTRACE_CONT, stop->tid, NULL, (long)(number == STOP_SYSCALL ? 0 : number)) < 0)
+			return -errno;
+	}
+	return status;
+}
+
+static int stop_is_ours(const struct user_regs_struct *regs)
+{
+#if defined(__x86_64__)
+	return regs->cs == STOP_USER_CS;
+#else
+	(void)regs;
+	return 1;
+#endif
+}
+
+int ktr__tracee_stop(struct ktr__tracee_stop *stop)
+{
+	int rc, is_known;
+
+	stop->is_group_stop = 0;
+	if (ptrace(PTRACE_SEIZE, stop->tid, NULL, (long)PTRACE_O_TRACESYSGOOD) < 0)
+		return -errno;
+	rc = stop_ask(stop);
+	if (!ktr__tracee_wait_same("/proc", stop->pid, stop->tid, &stop->wait))
+		stop->wait.began_ns = 0;
+	if (!rc)
+		rc = ktr__tracee_regs(stop, &stop->regs, 0);
+	if (!rc && ptrace(PTRACE_GETSIGMASK, stop->tid, sizeof(stop->mask), &stop->mask) < 0)
+		rc = -errno;
+	is_known = !rc;
+	if (!rc && !stop_is_ours(&stop->regs))
+		rc = -ENOEXEC;
+	if (rc && is_known)
+		ktr__tracee_go(stop, 0);
+	else if (rc)
+		ptrace(PTRACE_DETACH, stop->tid, NULL, NULL);
+	return rc;
+}
+
+/* ---- to let go ---- */
+
+#if defined(__x86_64__)
+static unsigned long long *stop_arg(struct user_regs_struct *regs, int i)
+{
+	unsigned long long *const args[] = { &regs->rdi, &regs->rsi, &regs->rdx,
+					     &regs->r10, &regs->r8,  &regs->r9 };
+
+	return args[i];
+}
+
+/*
+ * The time of a call that is made again: what is left of it. The register that it is in is one that a function may
+ * change, but not an instruction that makes a system call, so this is done for those of the C library, which does
+ * not rely on it. 1: `left` is used.
+ */
+static int stop_time(struct ktr__tracee_stop *stop, struct user_regs_struct *regs, uint64_t left)
+{
+	uint64_t over = stop->wait.began_ns ? ktr__tracee_wait_now() - stop->wait.began_ns : 0;
+	int is_ms, at = ktr__tracee_wait_timeout((long)stop->regs.orig_rax, &is_ms);
+	struct timespec time;
+	int64_t ns;
+
+	if (at < 0 || !over || stop->wait.rank != KTR__RANK_TIMED ||
+	    regs->rip < stop->libc || regs->rip >= stop->libc_end)
+		return 0;
+	if (is_ms) {
+		ns = (int64_t)(int32_t)*stop_arg(regs, at) * 1000000;
+		if (ns >= 0)
+			*stop_arg(regs,
+					 at) = (uint64_t)(ktr__tracee_wait_left(ns, over) + 999999) /
+					       1000000;
+		return 0;
+	}
+	if (!left ||
+	    ktr__tracee_read(stop->tid, *stop_arg(regs, at), &time, sizeof(time)) < sizeof(time))
+		return 0;
+	if (time.tv_sec < 0 || time.tv_sec > INT32_MAX)
+		return 0;
+	ns = ktr__tracee_wait_left((int64_t)time.tv_sec * 1000000000 + time.tv_nsec, over);
+	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
+	if (ktr__tracee_write(stop->tid, left, &time, sizeof(time)) < sizeof(time))
+		return 0;
+	*stop_arg(regs, at) = left;
+	return 1;
+}
+
+/* Signals that a process takes no notice of: whether it says so, or has not said what is to be done. */
+static uint64_t stop_ignored(pid_t tid)
+{
+	const uint64_t defaults = 1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) |
+				  1ull << (SIGURG - 1) | 1ull << (SIGWINCH - 1);
+	uint64_t ignored = 0, caught = 0;
+
+	ktr__tracee_status(tid, "SigIgn:", 16, &ignored);
+	ktr__tracee_status(tid, "SigCgt:", 16, &caught);
+	return ignored | (defaults & ~caught);
+}
+
+/* A call that our stop has ended is made again, unless a signal is there that would have ended it without us. */
+static int stop_again(struct ktr__tracee_stop *stop, uint64_t left)
+{
+	uint64_t process = 0, thread = 0;
+	struct user_regs_struct regs = stop->regs;
+	int used;
+
+	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR ||
+	    !ktr__tracee_wait_repeats((long)regs.orig_rax))
+		return 0;
+	ktr__tracee_status(stop->tid, "ShdPnd:", 16, &process);
+	ktr__tracee_status(stop->tid, "SigPnd:", 16, &thread);
+	if ((process | thread) & ~stop->mask & ~stop_ignored(stop->tid))
+		return 0;
+	used = stop_time(stop, &regs, left);
+	regs.rip -= 2; /* the instruction: syscall, 0f 05 */
+	regs.rax = regs.orig_rax;
+	regs.orig_rax = UINT64_MAX;
+	ktr__tracee_regs(stop, &regs, 1);
+	return used;
+}
+#else
+/* arm64 does not let a tracer see the first argument as it was, nor set it. */
+static int stop_again(struct ktr__tracee_stop *stop, uint64_t left)
+{
+	(void)stop, (void)left;
+	return 0;
+}
+#endif
+
+int ktr__tracee_go(struct ktr__tracee_stop *stop, uint64_t left)
+{
+	int used = stop->is_group_stop ? 0 : stop_again(stop, left);
+
+	return ptrace(PTRACE_DETACH, stop->tid, NULL, NULL) < 0 ? -errno : used;
+}
