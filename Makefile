@@ -104,7 +104,7 @@ LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
 # so are types.
-LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/% ktr/provider/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
+LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/% analyze/live/% ktr/provider/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 # Of the command what decides who may be attached to: it is shown a made-up /proc.
 TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_refuse.c inject_maps.c)

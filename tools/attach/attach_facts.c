@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define FACTS_CAP_SYS_PTRACE 19
+#define FACTS_KERNEL_THREAD  0x200000ul /* PF_KTHREAD of the kernel's sched.h */
 
 #if defined(__x86_64__)
 #define FACTS_MACHINE EM_X86_64
@@ -67,7 +68,21 @@ static void facts_status(const char *proc, struct attach_facts *facts)
 	facts->uid = facts_number(text, "Uid", 10, 1);
 	facts->tracer = (pid_t)facts_number(text, "TracerPid", 10, 0);
 	facts->seccomp = facts_number(text, "Seccomp", 10, 0);
+	facts->threads = facts_number(text, "Threads", 10, 0);
 	facts_tracer(proc, facts);
+}
+
+/* Its flags, the 9th field; the second ends with the last bracket. */
+static void facts_kernel(const char *proc, struct attach_facts *facts)
+{
+	char path[PATH_MAX], text[1024];
+	const char *at;
+
+	snprintf(path, sizeof(path), "%s/%d/stat", proc, (int)facts->pid);
+	at = ktr__tracee_text(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+	for (int i = 2; at && i < 9; i++)
+		at = strchr(at + 1, ' ');
+	facts->is_kernel = at && strtoul(at, NULL, 10) & FACTS_KERNEL_THREAD;
 }
 
 static void facts_ours(const char *proc, struct attach_facts *facts)
@@ -161,6 +176,7 @@ void attach_facts(const char *proc, pid_t pid, struct attach_facts *facts)
 	facts_status(proc, facts);
 	if (!facts->there)
 		return;
+	facts_kernel(proc, facts);
 	snprintf(path, sizeof(path), "%s/%d/auxv", proc, (int)pid);
 	facts->undumpable = stat(path, &st) == 0 && (long)st.st_uid != facts->uid;
 	facts->other_user = facts_differs(proc, pid, "ns/user", NULL, 0);

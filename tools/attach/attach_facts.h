@@ -32,6 +32,9 @@ struct attach_facts {
 	int is_32bit;
 	int other_machine;
 	int has_agent; /* it is there already */
+	int is_kernel; /* it is one of the kernel's threads */
+	long threads;
+	int is_looked_at; /* the caller's: no agent goes into it (attach_refuse.h) */
 };
 
 /* proc: "/proc", or a folder that looks like it. our_uid and all else are of that folder's "self". */

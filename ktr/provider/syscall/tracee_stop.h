@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One thread of another process, stopped for a moment. It goes on as if nothing had been: its registers, its mask of
- * signals, and the call that it waited in. One thread makes all calls for a stop. When that is killed, the kernel lets
- * the other one go.
+ * One thread of another process, stopped for a moment. It goes on as if nothing had been: its registers, its mask
+ * of signals, and the call that it waited in. One thread makes all calls for a stop. When that is killed, the
+ * kernel lets the other one go.
  */
 #ifndef KTR_TRACEE_STOP_H
 #define KTR_TRACEE_STOP_H
@@ -23,8 +23,8 @@ struct ktr__tracee_stop {
 };
 
 /*
- * Stops the thread stop->tid, within two seconds, and reads its registers. 0, or -errno with nothing stopped: -ESRCH,
- * it has ended; -ETIMEDOUT, it does not come out of the kernel, and stops when it does, until we end;
+ * Stops the thread stop->tid, within two seconds, and reads its registers. 0, or -errno with nothing stopped:
+ * -ESRCH, it has ended; -ETIMEDOUT, it does not come out of the kernel, and stops when it does, until we end;
  * -ENOEXEC, it is of another machine than this; -EPERM and others: the kernel's.
  */
 int ktr__tracee_stop(struct ktr__tracee_stop *stop);

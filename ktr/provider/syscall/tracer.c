@@ -214,7 +214,8 @@ static void tracer_repeat(const struct ktr__task *task)
 
 	if (ptrace(PTRACE_GETREGSET, task->tid, NT_PRSTATUS, &iov) < 0 || iov.iov_len != sizeof(regs))
 		return;
-	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR || !ktr__tracee_wait_repeats((long)regs.orig_rax))
+	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR ||
+	    !ktr__tracee_wait_repeats((long)regs.orig_rax))
 		return;
 	ktr__tracee_status(task->tid, "ShdPnd:", 16, &process);
 	ktr__tracee_status(task->tid, "SigPnd:", 16, &thread);

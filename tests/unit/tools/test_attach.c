@@ -200,6 +200,39 @@ static void rules_of_the_kernel_are_named(void)
 	made_end(&made);
 }
 
+/* ktr stacks puts nothing into it. */
+static void who_is_looked_at_needs_less(void)
+{
+	struct made made;
+
+	made_begin(&made);
+	made_write(&made, "42/maps", "55d0-55d1 r-xp 00000000 08:01 1                          /usr/bin/server\n");
+	made_link(&made, "42/root", "/srv/jail");
+	made_status(&made, 'T', 1000, 0, 1);
+	attach_facts(made.dir, 42, &made.facts);
+	made.facts.is_looked_at = 1;
+	CU_ASSERT_EQUAL(attach_refuse(&made.facts, 0, &made.err), 0);
+	made.facts.uid = 33;
+	CU_ASSERT_EQUAL(attach_refuse(&made.facts, 0, &made.err), -EPERM);
+	CU_ASSERT_PTR_NOT_NULL(strstr(made.err.text, "ktr stacks -p 42"));
+	made.facts.may_ptrace = 1;
+	made.err = (struct ktr_error)KTR_ERROR_NONE;
+	CU_ASSERT_EQUAL(attach_refuse(&made.facts, 0, &made.err), 0);
+	made.facts.state = 'Z';
+	made.facts.threads = 1;
+	CU_ASSERT_EQUAL(attach_refuse(&made.facts, 0, &made.err), -ESRCH);
+	made.facts.threads = 2;
+	made.err = (struct ktr_error)KTR_ERROR_NONE;
+	CU_ASSERT_EQUAL(attach_refuse(&made.facts, 0, &made.err), 0);
+	CU_ASSERT_EQUAL(attach_refused(&made.facts, EPERM, &made.err), -EPERM);
+	CU_ASSERT_PTR_NULL(strstr(made.err.text, "agent"));
+	made_write(&made, "42/stat", "42 (a) b) S 1 2 3 4 5 2097216 7\n");
+	attach_facts(made.dir, 42, &made.facts);
+	CU_ASSERT(made.facts.is_kernel);
+	CU_ASSERT_EQUAL(attach_refuse(&made.facts, 0, &made.err), -ENOEXEC);
+	made_end(&made);
+}
+
 static void filters_are_named(void)
 {
 	struct made made;
@@ -350,6 +383,7 @@ static void what_is_left_of_a_time(void)
 }
 
 SUITE(attach, TEST(one_of_ours_is_taken), TEST(states_are_named),
-      TEST(rules_of_the_kernel_are_named), TEST(filters_are_named), TEST(places_are_named),
+      TEST(rules_of_the_kernel_are_named), TEST(who_is_looked_at_needs_less), TEST(filters_are_named),
+      TEST(places_are_named),
       TEST(programs_are_named), TEST(each_errno_has_its_words), TEST(mappings_are_those_of_objects),
       TEST(a_thread_that_loses_nothing_is_chosen), TEST(what_is_left_of_a_time));

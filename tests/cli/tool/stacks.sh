@@ -1,0 +1,206 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# ktr stacks: states, calls, functions and lines of threads are those of their program's source, of /proc and of gdb.
+# Whoever is looked at counts no EINTR and no time that ended early, is stopped if it was stopped, and lives on when the
+# command is killed. What cannot be looked at is refused with the rule. Programs that know nothing of ktr: static ones,
+# python3, one in Go.
+. "$(dirname "$0")/../lib.inc"
+case $(uname -m) in
+x86_64) ;;
+*) skip "stops of threads are tested on x86-64"; exit 0 ;;
+esac
+pids=
+at_exit() {
+	for p in $pids; do kill -9 "$p" 2>/dev/null; done
+}
+# shellcheck disable=SC2086
+build() { # NAME SOURCE OPTION...
+	to=$dir/$1 source=$2
+	shift 2
+	$cc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra "$@" "$source" -o "$to" -lpthread -ldl || exit 1
+}
+build waits tests/programs/tool/stacks.c -O2 -g
+build host tests/programs/host/attach_host.c -O1
+mkfifo "$dir/end" || exit 1
+exec 9<>"$dir/end"
+
+# begin NAME COMMAND...: in the background, with an input that does not end; $! is it
+begin() {
+	name=$1
+	shift
+	"$@" <"$dir/end" >"$dir/$name.out" 2>&1 &
+	pids="$pids $!"
+}
+
+# ---- what is told ----
+
+begin waits "$dir/waits"
+waits=$!
+await 'grep -qs begun "$dir/waits.out"'
+asleep() { # in the calls that they are to wait in: so many
+	cat /proc/$waits/task/*/stat 2>/dev/null | grep -c ') S '
+}
+await '[ "$(asleep)" = 7 ]'
+"$ktr" stacks -p $waits >"$dir/out" 2>"$dir/err" || case $(cat "$dir/err") in
+*'kernel forbids'* | *ptrace*) skip "$(cat "$dir/err")"; exit 0 ;;
+*) fail "$(cat "$dir/err")" ;;
+esac
+if grep -q 'this build has no libdw' "$dir/out"; then
+	skip 'names: this build has no libdw'
+	exit $failed
+fi
+grep -q '8 threads stopped' "$dir/err" || fail "stops: $(cat "$dir/err")"
+python3 tests/cli/tool/stacks.py $waits tests/programs/tool/stacks.c "$dir/out" || failed=1
+is 'threads' "$(grep -c '^[0-9]' "$dir/out")" 8
+grep -L '^x' /proc/$waits/task/*/comm | cut -d/ -f5 | sort -n >"$dir/tids"
+grep '^[0-9]' "$dir/out" | cut -d' ' -f1 | cmp - "$dir/tids" || fail 'the ids of its threads'
+one=$(sed -n '/(poll)/s/ .*//p' "$dir/out")
+status 0 "$ktr" stacks -p $waits -t "$one"
+is 'one thread' "$(grep -c '^[0-9]' "$dir/out")" 1
+status 1 "$ktr" stacks -p $waits -t 1
+grep -q 'has no thread 1' "$dir/err" || fail "$(cat "$dir/err")"
+
+# A call with a time that a stop ends is made again with what is left of it, once it is known since when it waits.
+cat >"$dir/left.py" <<'END'
+import struct, sys
+pid, tid = sys.argv[1:]
+call = open(f'/proc/{pid}/task/{tid}/syscall').read().split()
+with open(f'/proc/{pid}/mem', 'rb') as memory:
+    memory.seek(int(call[3], 16))
+    print('some' if call[0] == '128' and (0, 0) < struct.unpack('qq', memory.read(16)) < (600, 0) else 'all')
+END
+one=$(grep -l '^signal$' /proc/$waits/task/*/comm | cut -d/ -f5)
+if grep -qs exec_start /proc/self/sched; then
+	await '"$ktr" stacks -p $waits -t "$one" >"$dir/out" 2>"$dir/err"; [ "$(python3 "$dir/left.py" $waits "$one" 2>&1)" = some ]'
+fi
+
+# Stopped, it stays so.
+kill -STOP $waits
+await 'grep -q "^State:.*T" /proc/$waits/status'
+status 0 "$ktr" stacks -p $waits
+grep -q '^[0-9]* (poll): stopped' "$dir/out" && grep -q ' outer+0x' "$dir/out" || fail "stopped: $(cat "$dir/out")"
+is 'still stopped' "$(cat /proc/$waits/task/*/stat | grep -c ') T ')" 8
+kill -CONT $waits
+await '[ "$(asleep)" = 7 ]'
+
+if command -v gdb >/dev/null; then
+	status 0 "$ktr" stacks -p $waits
+	cp "$dir/out" "$dir/ours"
+	# It leaves calls behind that ended with EINTR: it is the last to look.
+	if gdb -nx -p $waits -batch -ex 'thread apply all bt' >"$dir/gdb" 2>/dev/null </dev/null && grep -q clone "$dir/gdb"; then
+		python3 tests/cli/tool/stacks.py $waits tests/programs/tool/stacks.c "$dir/ours" "$dir/gdb" || failed=1
+	else
+		skip 'gdb: it cannot look'
+	fi
+else
+	skip 'gdb'
+fi
+kill $waits
+
+# ---- what it does to whom it looks at ----
+
+begin host "$dir/host" "$dir/stop" spin malloc epoll epoll2 semtimedop sem sigtimedwait nanosleep poll recv accept connect signal
+host=$!
+await 'grep -qs begun "$dir/host.out"'
+for i in 1 2 3; do
+	status 0 "$ktr" stacks -p $host
+done
+is 'its threads' "$(grep -c '^[0-9]' "$dir/out")" 13
+: >"$dir/stop"
+wait $host || fail "looked at: $(grep -v ' 0 EINTR, 0 wrong, 0 early' "$dir/host.out")"
+
+# Killed at any moment: nobody stays stopped, or ends.
+rm "$dir/stop"
+begin host "$dir/host" "$dir/stop" spin nanosleep poll sem
+host=$!
+await 'grep -qs begun "$dir/host.out"'
+for ms in 1 2 3 5 8 12 20 35 60 100; do
+	timeout -s KILL "$(printf '0.%03d' $ms)" "$ktr" stacks -p $host >/dev/null 2>&1
+done
+await '! grep -q "^State:.*[tT] (" /proc/$host/task/*/status'
+: >"$dir/stop"
+wait $host || fail "whose looker was killed: $(grep -v ' 0 EINTR, 0 wrong, 0 early' "$dir/host.out")"
+
+# ---- other people's ----
+
+# stranger NAME CALL FUNCTION COMMAND...: it waits in CALL, and FUNCTION is on a stack
+stranger() {
+	name=$1 call=$2 function=$3
+	shift 3
+	begin "$name" "$@"
+	at=$!
+	await 'cat /proc/$at/task/*/syscall 2>/dev/null | grep -q "^$call "'
+	status 0 "$ktr" stacks -p $at
+	grep -q "$function" "$dir/out" || fail "$name: $(cat "$dir/out")"
+	kill $at
+}
+cat >"$dir/s.c" <<-'END'
+	#include <unistd.h>
+	__attribute__((noinline)) int asks(void) { char c; int n = (int)read(0, &c, 1); __asm__ volatile(""); return n; }
+	__attribute__((noinline)) int about(void) { int n = asks(); __asm__ volatile(""); return n; }
+	int main(void) { int n = about(); __asm__ volatile(""); return n; }
+END
+$cc -O2 -static "$dir/s.c" -o "$dir/static" || fail static
+stranger static 0 '^    0x[0-9a-f]*  about+0x[0-9a-f]*  static+0x' "$dir/static"
+is 'in order' "$(sed -n 's/^    0x[0-9a-f]*  \(asks\|about\|main\)+.*/\1/p' "$dir/out" | tr '\n' ' ')" 'asks about main '
+cat >"$dir/p.cc" <<-'END'
+	#include <iostream>
+	namespace a { struct b { template <class T> [[gnu::noinline]] int c(T t) { char x; std::cin >> x; return t + x; } }; }
+	int main() { return a::b().c(3L); }
+END
+if ${CXX:-c++} -O1 "$dir/p.cc" -o "$dir/plus" 2>"$dir/err"; then
+	stranger plus 0 '  int a::b::c<long>(long)+0x\|  a::b::c<long>+0x' "$dir/plus"
+fi
+# A file that is gone: its image is in memory.
+cp "$dir/static" "$dir/gone"
+begin gone "$dir/gone"
+at=$!
+await 'grep -q "^0 " /proc/$at/syscall'
+rm "$dir/gone"
+status 0 "$ktr" stacks -p $at
+grep -q '  about+0x' "$dir/out" || fail "deleted: $(cat "$dir/out")"
+kill $at
+stranger python 0 'main+0x\|Py_BytesMain+0x\|python' python3 -c 'import os
+os.read(0, 1)'
+gofmt=$(ls /usr/lib/go-*/bin/gofmt 2>/dev/null | head -n 1)
+if [ -n "$gofmt" ]; then
+	# Debian's has no symbols: its frames go by frame pointers.
+	stranger go 0 '  gofmt+0x' "$gofmt"
+	[ "$(sed -n '/in read/,/^$/p' "$dir/out" | grep -c gofmt+0x)" -ge 8 ] || fail "go: $(cat "$dir/out")"
+fi
+case $(file -L "$(command -v busybox)" 2>/dev/null) in
+*'statically linked'*) stranger busybox 0 'in read(0 <' busybox cat ;;
+esac
+
+# ---- refused ----
+
+refused() { # PID TEXT
+	status 1 "$ktr" stacks -p "$1"
+	grep -q -- "$2" "$dir/err" || fail "not \"$2\": $(cat "$dir/err")"
+}
+refused 999999999 'no such process'
+sh -c 'sleep 0 & exec sleep 1000' &
+parent=$!
+pids="$pids $parent"
+await 'child=$(pgrep -P $parent) && grep -q "^State:.*Z" "/proc/$child/status"'
+refused "$child" 'has ended'
+build refuse tests/programs/bsd/refuse.c
+status 1 "$dir/refuse" 1 -1 "$ktr" stacks -p $parent
+grep -q 'forbids' "$dir/err" || fail "a filter: $(cat "$dir/err")"
+status 2 "$ktr" stacks
+status 2 "$ktr" stacks -p 0
+for p in $(pgrep -x kthreadd); do
+	refused "$p" "thread of the kernel"
+done
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	status 1 setpriv --reuid 65534 --clear-groups "$ktr" stacks -p $parent
+	grep -q "it is user 0's" "$dir/err" || fail "another user's: $(cat "$dir/err")"
+fi
+if command -v strace >/dev/null; then
+	strace -qq -o /dev/null -p $parent 2>/dev/null &
+	tracer=$!
+	pids="$pids $tracer"
+	await '! grep -q "^TracerPid:.0" /proc/$parent/status || ! kill -0 $tracer'
+	! kill -0 $tracer 2>/dev/null || refused $parent "process $tracer (strace) traces it"
+fi
+exit $failed

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ktr stacks: what each thread of a process waits for, and the calls that it is in. */
+#include "tools/attach/attach_facts.h"
+#include "tools/attach/attach_refuse.h"
+#include "tools/command.h"
+#include "tools/options.h"
+#include "tools/stacks/stacks_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct stacks_command {
+	const char *command;
+	uint64_t pid, tid;
+};
+
+static const struct option_row stacks_rows[] = {
+	OPTION_NUMBER('p', "pid", "PID", struct stacks_command, pid, 1, INT32_MAX, "the process"),
+	OPTION_NUMBER('t', "thread", "TID", struct stacks_command, tid, 1, INT32_MAX, "this thread of it alone"),
+};
+
+static const struct options stacks_options = {
+	.about = "Prints what each thread of a process does or waits for, and its stack. It may be any program of yours, it\n"
+		 "need not know of ktr. Its threads are stopped for a moment, one after the other.",
+	.examples = "ktr stacks -p 4711\n"
+		    "ktr stacks -p $(pidof -s nginx)\n",
+	OPTIONS_ROWS(stacks_rows),
+};
+
+struct stacks_sum {
+	uint64_t n, ns, most_ns; /* stops, and how long they took */
+	uint64_t n_shown;
+	int refused; /* errno */
+};
+
+static int stacks_open(const struct stacks_command *c, const struct attach_facts *facts, struct ktr__live **live)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = ktr__live_open(facts->pid, live);
+
+	if (!rc)
+		return 0;
+	attach_refused(facts, -rc, &err);
+	return fail(c->command, "process %d (%s): %s", (int)facts->pid, facts->name, err.text);
+}
+
+static void stacks_count(struct stacks_sum *sum, const struct stacks_thread *thread)
+{
+	sum->n_shown++;
+	if (thread->code == EPERM || thread->code == EACCES || thread->code == ENOSYS)
+		sum->refused = thread->code;
+	if (!thread->stopped_ns)
+		return;
+	sum->n++;
+	sum->ns += thread->stopped_ns;
+	if (sum->most_ns < thread->stopped_ns)
+		sum->most_ns = thread->stopped_ns;
+}
+
+/* Whoever kills us lets a thread go that is stopped then; ^C waits, for its call would end with EINTR. */
+static void stacks_each(const struct stacks_command *c, struct ktr__live *live, struct stacks_thread *thread,
+			struct stacks_sum *sum)
+{
+	sigset_t ends, before;
+	uint32_t n;
+	pid_t *tid = stacks_threads(thread->pid, &n);
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	for (uint32_t i = 0; tid && i < n; i++) {
+		int rc;
+
+		if (c->tid && (pid_t)c->tid != tid[i])
+			continue;
+		thread->tid = tid[i];
+		sigprocmask(SIG_BLOCK, &ends, &before);
+		rc = stacks_take(thread, ktr__live_maps(live));
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		if (rc)
+			continue;
+		if (sum->n_shown)
+			putchar('\n');
+		stacks_text(stdout, live, thread);
+		stacks_count(sum, thread);
+	}
+	free(tid);
+}
+
+static int stacks_end(const struct stacks_command *c, const struct attach_facts *facts,
+		      const struct stacks_sum *sum)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	fflush(stdout);
+	if (sum->refused && !sum->n) {
+		attach_refused(facts, sum->refused, &err);
+		return fail(c->command, "process %d (%s): %s", (int)facts->pid, facts->name, err.text);
+	}
+	if (!sum->n_shown)
+		return fail(c->command, c->tid ? "process %d (%s) has no thread %d" :
+						 "process %d (%s): it has ended meanwhile",
+			    (int)facts->pid, facts->name, (int)c->tid);
+	if (sum->n)
+		fprintf(stderr, "ktr: %" PRIu64 " %s stopped, each for %.1f us, at most %.1f us\n", sum->n,
+			sum->n == 1 ? "thread" : "threads", (double)sum->ns / 1e3 / (double)sum->n,
+			(double)sum->most_ns / 1e3);
+	return 0;
+}
+
+static int stacks_run(const struct stacks_command *c, const struct attach_facts *facts)
+{
+	struct stacks_thread *thread = calloc(1, sizeof(*thread));
+	struct stacks_sum sum = { 0 };
+	struct ktr__live *live = NULL;
+	int rc;
+
+	if (thread)
+		thread->room = malloc(KTR__LIVE_STACK);
+	if (!thread || !thread->room) {
+		free(thread);
+		return fail(c->command, "not enough memory");
+	}
+	thread->pid = facts->pid;
+	rc = stacks_open(c, facts, &live);
+	if (!rc) {
+		stacks_each(c, live, thread, &sum);
+		rc = stacks_end(c, facts, &sum);
+	}
+	ktr__live_close(live);
+	free(thread->room);
+	free(thread);
+	return rc;
+}
+
+static int cmd_stacks(int argc, char **argv)
+{
+	struct stacks_command c = { .command = argv[0] };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct attach_facts facts;
+	int rc;
+
+	if (!options_parse(&stacks_options, argc, argv, &c, &rc))
+		return rc;
+	if (operands_at_most(argv[0], argc, argv, 0))
+		return 2;
+	if (!c.pid)
+		return usage_error(argv[0], "which process: -p PID");
+	if (c.pid == (uint64_t)getpid())
+		return fail(argv[0], "process %d: that is this command", (int)c.pid);
+	attach_facts("/proc", (pid_t)c.pid, &facts);
+	facts.is_looked_at = 1;
+	if (attach_refuse(&facts, 0, &err))
+		return fail(argv[0], "process %d%s%s%s: %s", (int)c.pid, facts.there ? " (" : "", facts.name,
+			    facts.there ? ")" : "", err.text);
+	return stacks_run(&c, &facts);
+}
+
+COMMAND(stacks, "print what a process's threads wait for, and their stacks", cmd_stacks);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One thread is stopped at a time, for as long as it takes to copy its stack: so no thread waits for the looking at
+ * another one, and a process of thousands never stands still. What is lost is that all stacks are of one moment.
+ *
+ * A thread in an uninterruptible wait (D) does not stop before that ends, and is not asked to.
+ */
+#include "tools/stacks/stacks_take.h"
+
+#include "conf/kit/array.h"
+#include "ktr/provider/syscall/tracee_memory.h"
+#include "ktr/provider/syscall/tracee_proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAKE_RED_ZONE 128   /* [bytes] below the stack pointer, which a function may use */
+#define TAKE_FAR_DOWN 32768 /* [bytes] where no handler of a signal comes to within the moment that it takes */
+#define TAKE_LEFT     ((uint64_t)16) /* [bytes] a timespec */
+
+static int take_order(const void *a, const void *b)
+{
+	const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+pid_t *stacks_threads(pid_t pid, uint32_t *n)
+{
+	struct dirent *entry;
+	uint32_t room = 0;
+	pid_t *tid = NULL;
+	char path[64];
+	DIR *dir;
+
+	*n = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return NULL;
+	while ((entry = readdir(dir)) != NULL) {
+		pid_t one = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (one <= 0)
+			continue;
+		if (ktr__array_grow(&tid, &room, *n, sizeof(*tid))) {
+			free(tid);
+			closedir(dir);
+			errno = ENOMEM;
+			return NULL;
+		}
+		tid[(*n)++] = one;
+	}
+	closedir(dir);
+	if (tid)
+		qsort(tid, *n, sizeof(*tid), take_order);
+	else
+		errno = ESRCH;
+	return tid;
+}
+
+/* As it is before anything is done to it. 0 or -ESRCH. */
+static int take_look(struct stacks_thread *thread)
+{
+	char path[64], text[1024];
+	const char *at;
+
+	thread->name[0] = '\0';
+	ktr__tracee_comm(thread->tid, thread->name);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", (int)thread->pid, (int)thread->tid);
+	if (ktr__tracee_text(path, thread->wchan, sizeof(thread->wchan)) <= 0 || strcmp(thread->wchan, "0") == 0)
+		thread->wchan[0] = '\0';
+	ktr__tracee_wait_look("/proc", thread->pid, thread->tid, &thread->stop.wait);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)thread->pid, (int)thread->tid);
+	at = ktr__tracee_text(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+	if (!at || strlen(at) < 3)
+		return -ESRCH;
+	thread->state = at[2];
+	return 0;
+}
+
+/* How much of it there is: to the end of its mapping. */
+static size_t take_size(const struct ktr__live_maps *maps, uint64_t sp)
+{
+	const struct ktr__live_region *region = ktr__live_maps_region(maps, sp);
+
+	return region && region->end - sp < KTR__LIVE_STACK ? (size_t)(region->end - sp) : KTR__LIVE_STACK;
+}
+
+/* A place on its stack that nobody uses; 0: none is known. */
+static uint64_t take_left(const struct ktr__live_maps *maps, uint64_t sp)
+{
+	const struct ktr__live_region *region = ktr__live_maps_region(maps, sp);
+	uint64_t least = region ? region->start : sp, room = sp - least;
+
+	if (room < TAKE_RED_ZONE + TAKE_LEFT + TAKE_LEFT)
+		return 0;
+	return ((room > TAKE_FAR_DOWN ? sp - TAKE_FAR_DOWN : least) + TAKE_LEFT - 1) & ~(TAKE_LEFT - 1);
+}
+
+/* Where a time of a call may be changed: code of the C library, which is known not to rely on it. */
+static void take_libc(struct ktr__tracee_stop *stop, const struct ktr__live_maps *maps)
+{
+	stop->libc = stop->libc_end = 0;
+	for (uint32_t i = 0; i < maps->n_objects; i++) {
+		const char *name = strrchr(maps->object[i].path, '/');
+
+		if (name && (strncmp(name, "/libc.so.6", 10) == 0 || strncmp(name, "/libc-2.", 8) == 0)) {
+			stop->libc = maps->object[i].start;
+			stop->libc_end = maps->object[i].end;
+			return;
+		}
+	}
+}
+
+static void take_stopped(struct stacks_thread *thread, const struct ktr__live_maps *maps)
+{
+	uint64_t sp = ktr__live_sp(&thread->stop.regs);
+
+	thread->live = (struct ktr__live_thread){ .tid = thread->tid, .regs = thread->stop.regs, .base = sp,
+						  .bytes = thread->room };
+	thread->live.n_bytes = ktr__tracee_read(thread->tid, sp, thread->room, take_size(maps, sp));
+}
+
+int stacks_take(struct stacks_thread *thread, const struct ktr__live_maps *maps)
+{
+	uint64_t began;
+	int rc = take_look(thread);
+
+	thread->code = 0;
+	thread->stopped_ns = 0;
+	if (rc)
+		return rc;
+	if (strchr("ZXD", thread->state)) {
+		thread->code = thread->state == 'D' ? EBUSY : ESRCH;
+		return 0;
+	}
+	thread->stop.pid = thread->pid;
+	thread->stop.tid = thread->tid;
+	take_libc(&thread->stop, maps);
+	began = ktr__tracee_wait_now();
+	rc = ktr__tracee_stop(&thread->stop);
+	if (!rc) {
+		take_stopped(thread, maps);
+		ktr__tracee_go(&thread->stop, take_left(maps, thread->live.base));
+		thread->stopped_ns = ktr__tracee_wait_now() - began;
+	}
+	thread->code = -rc;
+	return rc == -ESRCH ? rc : 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The threads of another process, one after the other: what each does, its registers, and a copy of its stack. */
+#ifndef TOOLS_STACKS_TAKE_H
+#define TOOLS_STACKS_TAKE_H
+
+#include "analyze/live/live.h"
+#include "ktr/provider/syscall/tracee_stop.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct stacks_thread {
+	pid_t pid, tid;
+	char name[16];
+	char state; /* before it was stopped, as in /proc/PID/stat: R, S, D, T, t, Z, X */
+	char wchan[64]; /* the kernel's function that it waits in; "": not known, or none */
+	struct ktr__tracee_stop stop;
+	int code;	  /* 0: its registers and stack are there; else why not, an errno */
+	uint64_t stopped_ns; /* how long it was stopped */
+	struct ktr__live_thread live;
+	void *room; /* [KTR__LIVE_STACK] owned by the caller, used again and again */
+};
+
+/* The ids of a process's threads, in their order. Owned, *n of them; NULL with errno set. */
+pid_t *stacks_threads(pid_t pid, uint32_t *n);
+
+/* maps: of the process, for where a stack ends. 0; -ESRCH: it has ended meanwhile. */
+int stacks_take(struct stacks_thread *thread, const struct ktr__live_maps *maps);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A thread and its stack as text. */
+#ifndef TOOLS_STACKS_TEXT_H
+#define TOOLS_STACKS_TEXT_H
+
+#include "tools/stacks/stacks_take.h"
+
+#include <stdio.h>
+
+/* "4711 (worker): sleeping in poll(0, 0, -1) [do_poll]" and a line for each frame. */
+void stacks_text(FILE *to, struct ktr__live *live, const struct stacks_thread *thread);
+
+#endif
