@@ -66,7 +66,9 @@ static int stop_ask(struct ktr__tracee_stop *stop)
 			stop->is_group_stop = number != SIGTRAP;
 			return 0;
 		}
-		if (ptrace(PTRACE_CONT, stop->tid, NULL, (long)(number == STOP_SYSCALL ? 0 : number)) < 0)
+		/* Any stop takes the place of the one that we have asked for. */
+		if (ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0 ||
+		    ptrace(PTRACE_CONT, stop->tid, NULL, (long)(number == STOP_SYSCALL ? 0 : number)) < 0)
 			return -errno;
 	}
 	return status;
