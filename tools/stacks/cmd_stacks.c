@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,28 +61,17 @@ static void stacks_count(struct stacks_sum *sum, const struct stacks_thread *thr
 		sum->most_ns = thread->stopped_ns;
 }
 
-/* Whoever kills us lets a thread go that is stopped then; ^C waits, for its call would end with EINTR. */
 static void stacks_each(const struct stacks_command *c, struct ktr__live *live, struct stacks_thread *thread,
 			struct stacks_sum *sum)
 {
-	sigset_t ends, before;
 	uint32_t n;
 	pid_t *tid = stacks_threads(thread->pid, &n);
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
 	for (uint32_t i = 0; tid && i < n; i++) {
-		int rc;
-
 		if (c->tid && (pid_t)c->tid != tid[i])
 			continue;
 		thread->tid = tid[i];
-		sigprocmask(SIG_BLOCK, &ends, &before);
-		rc = stacks_take(thread, ktr__live_maps(live));
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		if (rc)
+		if (stacks_take(thread, ktr__live_maps(live)))
 			continue;
 		if (sum->n_shown)
 			putchar('\n');

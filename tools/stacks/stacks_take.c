@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,29 +126,56 @@ static void take_stopped(struct stacks_thread *thread, const struct ktr__live_ma
 	thread->live.n_bytes = ktr__tracee_read(thread->tid, sp, thread->room, take_size(maps, sp));
 }
 
+/* Where a tracer cannot make a call again that its stop ends, who is in one is left alone. */
+static int take_is_left_alone(const struct stacks_thread *thread)
+{
+#if defined(__x86_64__)
+	return thread->state == 'D';
+#else
+	return thread->state == 'D' || ktr__tracee_wait_repeats(thread->stop.wait.call);
+#endif
+}
+
+/* Whoever kills us lets a thread go that is stopped then; ^C and the like wait: its call would end with EINTR. */
+static int take_stop(struct stacks_thread *thread, const struct ktr__live_maps *maps)
+{
+	sigset_t ends, before;
+	uint64_t began;
+	int rc;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	began = ktr__tracee_wait_now();
+	rc = ktr__tracee_stop(&thread->stop);
+	if (!rc) {
+		take_stopped(thread, maps);
+		ktr__tracee_status(thread->tid, "voluntary_ctxt_switches:", 10, &thread->n_sleeps);
+		ktr__tracee_go(&thread->stop, take_left(maps, thread->live.base));
+		thread->stopped_ns = ktr__tracee_wait_now() - began;
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
 int stacks_take(struct stacks_thread *thread, const struct ktr__live_maps *maps)
 {
-	uint64_t began;
 	int rc = take_look(thread);
 
 	thread->code = 0;
 	thread->stopped_ns = 0;
 	if (rc)
 		return rc;
-	if (strchr("ZXD", thread->state)) {
-		thread->code = thread->state == 'D' ? EBUSY : ESRCH;
+	if (strchr("ZX", thread->state) || take_is_left_alone(thread)) {
+		thread->code = strchr("ZX", thread->state) ? ESRCH : EBUSY;
 		return 0;
 	}
 	thread->stop.pid = thread->pid;
 	thread->stop.tid = thread->tid;
 	take_libc(&thread->stop, maps);
-	began = ktr__tracee_wait_now();
-	rc = ktr__tracee_stop(&thread->stop);
-	if (!rc) {
-		take_stopped(thread, maps);
-		ktr__tracee_go(&thread->stop, take_left(maps, thread->live.base));
-		thread->stopped_ns = ktr__tracee_wait_now() - began;
-	}
+	rc = take_stop(thread, maps);
 	thread->code = -rc;
 	return rc == -ESRCH ? rc : 0;
 }

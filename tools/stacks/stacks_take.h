@@ -17,6 +17,7 @@ struct stacks_thread {
 	struct ktr__tracee_stop stop;
 	int code;	  /* 0: its registers and stack are there; else why not, an errno */
 	uint64_t stopped_ns; /* how long it was stopped */
+	uint64_t n_sleeps;   /* how often it has slept, this stop included */
 	struct ktr__live_thread live;
 	void *room; /* [KTR__LIVE_STACK] owned by the caller, used again and again */
 };

@@ -144,7 +144,7 @@ static const char *text_why_not(const struct stacks_thread *thread)
 	switch (thread->code) {
 	case EBUSY:
 	case ETIMEDOUT:
-		return "it does not stop before the kernel has done what it waits for";
+		return "it does not stop, or its call would not be made again, before the kernel has done what it waits for";
 	case ESRCH:
 		return "it has no stack any more";
 	case EPERM:

@@ -203,3 +203,16 @@ int ktr__tracee_go(struct ktr__tracee_stop *stop, uint64_t left)
 
 	return ptrace(PTRACE_DETACH, stop->tid, NULL, NULL) < 0 ? -errno : used;
 }
+
+int ktr__tracee_late(pid_t tid)
+{
+	int status;
+	pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+
+	if (got == 0)
+		return 0;
+	if (got > 0 && WIFSTOPPED(status))
+		ptrace(PTRACE_DETACH, tid, NULL,
+		       status >> 16 || WSTOPSIG(status) == STOP_SYSCALL ? 0L : (long)WSTOPSIG(status));
+	return 1;
+}

@@ -35,6 +35,9 @@ int ktr__tracee_stop(struct ktr__tracee_stop *stop);
  */
 int ktr__tracee_go(struct ktr__tracee_stop *stop, uint64_t left);
 
+/* One that did not stop in time: 1, it has done so since, or ended, and is let go; 0: not yet. */
+int ktr__tracee_late(pid_t tid);
+
 /* Of a stopped one, its registers: 0 or -errno. */
 int ktr__tracee_regs(const struct ktr__tracee_stop *stop, struct user_regs_struct *regs, int set);
 

@@ -65,9 +65,9 @@ reader() {
 completions() {
 	cat >"$dir/complete.bash" <<'END'
 . "$1"
-COMP_WORDS=(ktr sa) COMP_CWORD=1
+COMP_WORDS=(ktr sal) COMP_CWORD=1
 _ktr
-[ "${COMPREPLY[*]}" = salvage ] || { echo "bash completes ktr sa to: ${COMPREPLY[*]}"; exit 1; }
+[ "${COMPREPLY[*]}" = salvage ] || { echo "bash completes ktr sal to: ${COMPREPLY[*]}"; exit 1; }
 COMP_WORDS=(ktr dump --rev) COMP_CWORD=2
 _ktr
 [ "${COMPREPLY[*]}" = --reverse ] || { echo "bash completes --rev to: ${COMPREPLY[*]}"; exit 1; }

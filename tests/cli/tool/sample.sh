@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# ktr sample: its report is one that a reader of sample(1)'s reports takes, whose sums agree, and in which each thread of a
+# known program has its known calls. All rounds are counted, done or left out. Threads that wait are not stopped again
+# and again; those born meanwhile are there. Nobody who is sampled counts an EINTR, or a time that ended early.
+. "$(dirname "$0")/../lib.inc"
+case $(uname -m) in
+x86_64) ;;
+*) skip "stops of threads are tested on x86-64"; exit 0 ;;
+esac
+pids=
+at_exit() {
+	for p in $pids; do kill -9 "$p" 2>/dev/null; done
+}
+$cc -std=gnu11 -D_GNU_SOURCE -O2 -g tests/programs/tool/stacks.c -o "$dir/waits" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE tests/programs/host/attach_host.c -o "$dir/host" -lpthread -ldl || exit 1
+mkfifo "$dir/end" || exit 1
+exec 9<>"$dir/end"
+
+# rounds: those that were done and those that were left out, of $dir/err
+rounds() {
+	sed -n 's/^ktr: .* in \([0-9]*\) rounds, \([0-9]*\) rounds came too late.*/\1 \2/p' "$dir/err" | awk '{ print $1 + $2 }'
+}
+
+"$dir/waits" <"$dir/end" >"$dir/waits.out" &
+waits=$!
+pids="$pids $waits"
+await 'grep -qs begun "$dir/waits.out"'
+await '[ "$(cat /proc/$waits/task/*/stat | grep -c ") S ")" = 7 ]'
+"$ktr" sample $waits 500ms -F 100 >"$dir/out" 2>"$dir/err" || case $(cat "$dir/err") in
+*'kernel forbids'* | *ptrace*) skip "$(cat "$dir/err")"; exit 0 ;;
+*) fail "$(cat "$dir/err")" ;;
+esac
+if "$ktr" stacks -p $waits 2>/dev/null | grep -q 'this build has no libdw'; then
+	skip 'names: this build has no libdw'
+else
+	python3 tests/cli/tool/sample.py "$dir/out" known || { failed=1; cat "$dir/out"; }
+fi
+is 'rounds' "$(rounds)" 50
+# Seven sleep on: each is stopped once, and perhaps once more, where it was not yet asleep again.
+n=$(sed -n 's/^ktr: \([0-9]*\) stops.*/\1/p' "$dir/err")
+done=$(sed -n 's/^ktr: .* in \([0-9]*\) rounds.*/\1/p' "$dir/err")
+[ "$n" -ge $((done + 7)) ] && [ "$n" -le $((done + 40)) ] || fail "$n stops in $done rounds: $(cat "$dir/err")"
+# ^C ends it, and what there is is printed.
+env --default-signal=INT "$ktr" sample $waits 600 >"$dir/out" 2>"$dir/err" &
+tool=$!
+pids="$pids $tool"
+await 'became $tool "$ktr" && grep -q "^230 " /proc/$tool/syscall'
+kill -INT $tool
+wait $tool || fail "^C: exit status $?"
+grep -q '^Call graph:' "$dir/out" || fail "^C: $(cat "$dir/out" "$dir/err")"
+kill $waits
+
+# Threads that come and go, children, and calls that stops end. It is sampled all its life.
+nice -n 19 "$dir/host" "$dir/stop" malloc epoll epoll2 semtimedop sem sigtimedwait nanosleep poll recv accept connect signal \
+	>"$dir/host.out" &
+host=$!
+pids="$pids $host"
+await 'grep -qs begun "$dir/host.out"'
+status 0 "$ktr" sample $host 1 -F 200
+python3 tests/cli/tool/sample.py "$dir/out" || failed=1
+is 'threads' "$(grep -c '^    [0-9]* Thread_' "$dir/out")" 12
+is 'rounds of a busy one' "$(rounds)" 200
+: >"$dir/stop"
+wait $host || fail "sampled: $(grep -v ' 0 EINTR, 0 wrong, 0 early' "$dir/host.out")"
+
+# One that is born while it is sampled, and a program that ends before the time is over.
+cat >"$dir/b.c" <<-'END'
+	#include <pthread.h>
+	#include <unistd.h>
+	__attribute__((noinline)) void born(void) { char c; if (read(0, &c, 1) < 0) _exit(1); __asm__ volatile(""); }
+	static void *run(void *arg) { born(); _exit(7); return arg; }
+	int main(void)
+	{
+		pthread_t id;
+		char c;
+		if (read(0, &c, 1) == 1)
+			pthread_create(&id, 0, run, 0);
+		for (;;)
+			pause();
+	}
+END
+$cc -O2 "$dir/b.c" -o "$dir/born" -lpthread || fail born
+mkfifo "$dir/b.in" || exit 1
+exec 8<>"$dir/b.in"
+"$dir/born" <"$dir/b.in" &
+born=$!
+pids="$pids $born"
+await 'grep -q "^0 " /proc/$born/syscall'
+"$ktr" sample $born 600 >"$dir/out" 2>"$dir/err" &
+tool=$!
+pids="$pids $tool"
+await 'grep -q "^230 " /proc/$tool/syscall'
+echo >&8
+slept() { # it was stopped, and has slept again since
+	at=$(ls /proc/$born/task | sort -n | tail -n 1)
+	[ "$at" != $born ] && [ "$(sed -n 's/^voluntary_ctxt_switches:[[:blank:]]*//p' "/proc/$born/task/$at/status")" -ge 3 ]
+}
+await slept
+echo >&8
+wait $born
+is 'its exit status' $? 7
+wait $tool || fail "an end: exit status $?: $(cat "$dir/err")"
+is 'threads, one was born' "$(grep -c '^    [0-9]* Thread_' "$dir/out")" 2
+grep -q ' born  (in born) + ' "$dir/out" || fail "who was born: $(cat "$dir/out")"
+
+status 1 "$ktr" sample 999999999 1
+grep -q 'no such process' "$dir/err" || fail "$(cat "$dir/err")"
+status 2 "$ktr" sample
+status 2 "$ktr" sample x
+status 2 "$ktr" sample 1 0
+status 2 "$ktr" sample 1 1 -F 0
+exit $failed

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ktr sample: a process's stacks, again and again for some seconds, as a tree of calls for each thread. */
+#include "tools/attach/attach_facts.h"
+#include "tools/attach/attach_refuse.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/options.h"
+#include "tools/stacks/sample_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SAMPLE_SECONDS 10
+#define SAMPLE_HZ      100
+
+struct sample_command {
+	const char *command;
+	uint64_t hz, pid, ns;
+};
+
+static const struct option_row sample_rows[] = {
+	OPTION_NUMBER('F', "rate", "HZ", struct sample_command, hz, 1, 1000, "so many times in a second (100)"),
+};
+
+static const struct options sample_options = {
+	.operands = "PID [SECONDS]",
+	.about = "Samples the stacks of all threads of a process, of those that wait, too, and prints them as trees of calls,\n"
+		 "in the shape of sample(1) of macOS. It may be any program of yours, it need not know of ktr.",
+	.examples = "ktr sample 4711\n"
+		    "ktr sample 4711 2.5 -F 1000\n",
+	OPTIONS_ROWS(sample_rows),
+};
+
+static volatile int sample_stop;
+
+static void sample_interrupted(void)
+{
+	sample_stop = 1;
+}
+
+static void sample_sums(const struct sample *sample)
+{
+	double n = sample->n_stops ? (double)sample->n_stops : 1;
+
+	fprintf(stderr,
+		"ktr: %" PRIu64 " samples of %" PRIu32 " %s in %" PRIu64 " rounds, %" PRIu64
+		" rounds came too late and were left out\n",
+		sample->n_samples, sample->n_threads, sample->n_threads == 1 ? "thread" : "threads",
+		sample->n_rounds, sample->n_missed);
+	fprintf(stderr,
+		"ktr: %" PRIu64 " stops, each for %.1f us, at most %.1f us; %" PRIu64
+		" samples of threads that had slept on without one\n",
+		sample->n_stops, (double)sample->stopped_ns / 1e3 / n, (double)sample->most_ns / 1e3,
+		sample->n_kept);
+}
+
+static int sample_refused(const struct sample_command *c, const struct attach_facts *facts, int code)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	attach_refused(facts, code, &err);
+	return fail(c->command, "process %d (%s): %s", (int)facts->pid, facts->name, err.text);
+}
+
+static int sample_run(const struct sample_command *c, const struct attach_facts *facts)
+{
+	struct sample sample = { .pid = facts->pid, .period_ns = 1000000000 / c->hz };
+	struct sample_told told;
+	int rc;
+
+	sample.rounds = c->ns / sample.period_ns + !(c->ns / sample.period_ns);
+	rc = ktr__live_open(facts->pid, &sample.live);
+	if (rc)
+		return sample_refused(c, facts, -rc);
+	sample_told(facts->pid, facts->name, &told);
+	interrupt_call(sample_interrupted);
+	rc = sample_take(&sample, &sample_stop);
+	interrupt_call(NULL);
+	if (sample.refused && !sample.n_stops)
+		rc = sample_refused(c, facts, sample.refused);
+	else if (rc)
+		rc = sample_refused(c, facts, -rc);
+	else if (sample_text(stdout, &sample, &told))
+		rc = fail(c->command, "not enough memory");
+	else
+		sample_sums(&sample);
+	sample_free(&sample);
+	ktr__live_close(sample.live);
+	return rc;
+}
+
+static int sample_operands(struct sample_command *c, int argc, char **argv)
+{
+	if (optind == argc)
+		return usage_error(c->command, "which process: a PID");
+	if (operands_at_most(c->command, argc, argv, 2) ||
+	    option_number(c->command, "PID", argv[optind], 1, INT32_MAX, &c->pid))
+		return 2;
+	c->ns = SAMPLE_SECONDS * 1000000000ull;
+	if (argc - optind == 2 && (option_duration(argv[optind + 1], &c->ns) || !c->ns))
+		return usage_error(c->command, "\"%s\" is no time: 10, 2.5, 500ms", argv[optind + 1]);
+	return 0;
+}
+
+static int cmd_sample(int argc, char **argv)
+{
+	struct sample_command c = { .command = argv[0], .hz = SAMPLE_HZ };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct attach_facts facts;
+	int rc;
+
+	if (!options_parse(&sample_options, argc, argv, &c, &rc))
+		return rc;
+	rc = sample_operands(&c, argc, argv);
+	if (rc)
+		return rc;
+	if (c.pid == (uint64_t)getpid())
+		return fail(argv[0], "process %d: that is this command", (int)c.pid);
+	attach_facts("/proc", (pid_t)c.pid, &facts);
+	facts.is_looked_at = 1;
+	if (attach_refuse(&facts, 0, &err))
+		return fail(argv[0], "process %d%s%s%s: %s", (int)c.pid, facts.there ? " (" : "", facts.name,
+			    facts.there ? ")" : "", err.text);
+	return sample_run(&c, &facts);
+}
+
+COMMAND(sample, "sample the stacks of a process's threads, and print them as trees of calls", cmd_sample);
