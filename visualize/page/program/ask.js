@@ -1,58 +1,56 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The worker as the page sees it. Where a browser gives none, tasks run here, between frames. */
+/*
+ * Workers as the page sees them. A search, which leaves much behind, has one of its own, which ends with it; one does all else. Where
+ * a browser gives none, tasks run here, between frames.
+ */
 'use strict';
 
-const asked = { worker: null, tried: false, runs: new Map(), last: 0 };
+const asked = { worker: null, broken: false, runs: new Map(), last: 0 };
 
 function workerStart() {
-	asked.tried = true;
 	try {
 		const source = new Blob([part('engine').textContent], { type: 'text/javascript' });
 		const worker = new Worker(URL.createObjectURL(source));
 		worker.onmessage = ({ data }) => workerSays(worker, data);
 		worker.onerror = () => {
-			asked.worker = null;
+			asked.broken = true;
 			for (const run of asked.runs.values())
 				run.fail(new Error('the worker has ended'));
 		};
-		asked.worker = worker;
+		return worker;
 	} catch (error) {
-		asked.worker = null;
+		asked.broken = true;
+		return null;
 	}
 }
 
 async function workerSays(worker, { want, id, told, answer, error }) {
-	if (want) {
-		const bytes = await blobOf(want).catch(() => new Uint8Array(0));
+	const run = asked.runs.get(id), bytes = want && await blobOf(want).catch(() => new Uint8Array(0));
+	if (want)
 		worker.postMessage({ blob: want, bytes }, [bytes.buffer]);
-		return;
-	}
-	const run = asked.runs.get(id);
-	if (!run)
-		return;
-	if (told) {
-		run.told?.(told);
-		return;
-	}
-	asked.runs.delete(id);
-	if (error)
-		run.fail(new Error(error));
+	else if (told)
+		run?.told?.(told);
+	else if (error)
+		run?.fail(new Error(error));
 	else
-		run.resolve(answer);
+		run?.end(answer);
 }
 
 /* The answer of a task, null if it was stopped: told(so far) is called meanwhile. The promise has stop(). */
 function ask(name, question, told) {
-	const id = ++asked.last, here = { stopped: false };
-	if (!asked.tried)
-		workerStart();
-	const answer = asked.worker ? new Promise((resolve, fail) => {
-		asked.runs.set(id, { resolve, fail, told });
-		asked.worker.postMessage({ id, name, ask: question });
-	}) : tasks[name](question, Object.assign(here, { done: (share) => told?.({ share, ...here.sofar?.() }) }));
+	const id = ++asked.last, here = { stopped: false }, own = name === 'search';
+	const worker = asked.broken ? null : own ? workerStart() : asked.worker ??= workerStart();
+	const done = () => asked.runs.delete(id) && own && worker.terminate();
+	const answer = worker ? new Promise((end, fail) => {
+		asked.runs.set(id, { end, fail, told });
+		worker.postMessage({ id, name, ask: question }, question.bytes ? [question.bytes.buffer] : []);
+	}).finally(done) : tasks[name](question, Object.assign(here, { done: (share) => told?.({ share, ...here.sofar?.() }) }));
 	answer.stop = () => {
 		here.stopped = true;
-		asked.worker?.postMessage({ stop: id });
+		if (own)
+			asked.runs.get(id)?.end(null);
+		else
+			worker?.postMessage({ stop: id });
 	};
 	return answer;
 }

@@ -15,15 +15,24 @@ let blobOf = async (id) => {
 	}
 };
 
-async function unpack(id) {
+const unpack = async (id) => unpacked(await blobOf(id));
+
+/* Takes the bytes, and gives memory back at once: there are many parts. */
+async function unpacked(bytes) {
 	const { writable, readable } = new DecompressionStream('deflate'), writer = writable.getWriter(), reader = readable.getReader();
 	const pieces = [], ignored = () => {};
 	/* What goes wrong is told to who reads. */
-	writer.write(await blobOf(id)).catch(ignored);
+	writer.write(bytes).catch(ignored);
 	writer.close().catch(ignored);
 	for (let read; !(read = await reader.read()).done;)
 		pieces.push(read.value);
 	const all = new Uint8Array(pieces.reduce((n, piece) => n + piece.length, 0));
-	pieces.reduce((at, piece) => all.set(piece, at) ?? at + piece.length, 0);
+	let at = 0;
+	for (const piece of pieces) {
+		all.set(piece, at);
+		at += piece.length;
+	}
+	for (const { buffer } of [bytes, ...pieces])
+		buffer.transfer?.(0);
 	return all.buffer;
 }

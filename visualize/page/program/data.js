@@ -54,9 +54,9 @@ class Numbers {
 	}
 }
 
-/* A column of differences, as 64-bit words. */
-function words(bytes, n) {
-	const out = new BigUint64Array(n), half = new Uint32Array(out.buffer);
+/* A column of differences as 64-bit words: {words, halves: the lower and the upper one of each, signed, doubles}. */
+function wordsOf64(bytes, n) {
+	const { buffer } = new BigUint64Array(n), half = new Uint32Array(buffer);
 	let lo = 0, hi = 0, at = 0;
 	for (let i = 0; i < n; i++) {
 		let l = 0, h = 0, shift = 0, c;
@@ -80,19 +80,27 @@ function words(bytes, n) {
 		half[2 * i] = lo;
 		half[2 * i + 1] = hi;
 	}
-	return out;
+	return { words: new BigUint64Array(buffer), halves: half, signed: new BigInt64Array(buffer), doubles: new Float64Array(buffer) };
 }
 
 /* A column of numbers, or of sums of them, into out. */
 function numbersOf(bytes, out, adds) {
-	const r = new Numbers(bytes);
-	if (!adds && bytes.length === out.length)
-		out.set(bytes);	/* each takes one byte */
-	else
-		for (let i = 0, now = 0; i < out.length; i++)
-			out[i] = now = adds * now + r.next();
+	for (let i = 0, at = 0, now = 0; i < out.length; i++) {
+		let c = bytes[at++], n = c & 127;
+		for (let unit = 128; c > 127; unit *= 128) {
+			c = bytes[at++];
+			n += (c & 127) * unit;
+		}
+		out[i] = now = adds * now + n;
+	}
 	return out;
 }
+
+/* Numbers as they are packed are themselves where each takes one byte. */
+const plainNumbers = (bytes, n, Of) => bytes.length === n ? bytes : numbersOf(bytes, new Of(n), 0);
+
+/* What so many different numbers need. */
+const arrayOf = (many) => many > 65536 ? Uint32Array : many > 256 ? Uint16Array : Uint8Array;
 
 const utf8 = new TextDecoder();
 
@@ -104,27 +112,35 @@ class Chunk {
 		this.first = index.chunks[number].firstEvent;
 		this.n = n;
 		this.time = numbersOf(r.part(), new Float64Array(n), 1);
-		this.site = numbersOf(r.part(), new index.Column(n), 0);
-		this.track = numbersOf(r.part(), new index.Column(n), 0);
-		const lanes = new Numbers(r.part());
+		this.site = plainNumbers(r.part(), n, arrayOf(index.sites.length));
+		this.track = plainNumbers(r.part(), n, arrayOf(index.tracks.length));
+		this.laneBytes = r.part();
 		this.readEnds(new Numbers(r.part()));
 		this.indexBytes = r.part();
 		this.readStrings(r);
 		this.columns = new Map();
 		for (let i = r.next(); i > 0; i--) {
 			const s = r.next();
-			this.columns.set(s, index.sites[s].args.map(() => ({ bytes: r.part(), words: null })));
+			this.columns.set(s, index.sites[s].args.map(() => ({ bytes: r.part() })));
 		}
 		this.numberEvents();
-		this.lane = new Uint16Array(n);
-		for (let e = 0; e < n; e++)
-			if (index.kinds[this.site[e]] >= KIND_START)
-				this.lane[e] = lanes.next();
 		this.lists = {};
 		this.strips = new Map();
 		this.hits = null;
-		this.within = new Map();	/* of spans, how long they take that each event is within */
+		this.within = new Map();	/* of spans, which of them an event is within */
 		this.bars = new Map();	/* of spans, which there are */
+	}
+
+	/* In which lane an event begins or ends a span, from 1 on. */
+	get lane() {
+		return this.lanes ?? this.readLanes();
+	}
+
+	readLanes() {
+		const r = new Numbers(this.laneBytes), lanes = this.lanes = new index.Lanes(this.n);
+		for (let e = 0; e < this.n; e++)
+			lanes[e] = index.kinds[this.site[e]] >= KIND_START ? r.next() : 0;
+		return lanes;
 	}
 
 	/* Spans that end at an event that is not their STOP: of each row {e, lane, time}, in order. */
@@ -179,14 +195,14 @@ class Chunk {
 		return this.stringFlag[i] === 2 ? nothing : this.stringText[i] + (mark && this.stringFlag[i] ? '...' : '');
 	}
 
-	/* All values of a site's argument: {words, halves: the lower and the upper one of each, signed, doubles}. */
+	/* All values of a site's argument; kept for who asks for them one by one. */
 	column(site, arg) {
 		const column = this.columns.get(site)[arg];
-		if (!column.words) {
-			const { buffer } = column.words = words(column.bytes, this.siteCount[site]);
-			Object.assign(column, { halves: new Uint32Array(buffer), signed: new BigInt64Array(buffer), doubles: new Float64Array(buffer) });
-		}
-		return column;
+		return column.words ? column : Object.assign(column, this.values(site, arg));
+	}
+
+	values(site, arg) {
+		return wordsOf64(this.columns.get(site)[arg].bytes, this.siteCount[site]);
 	}
 
 	/* The event's arguments: strings, numbers (of doubles) and big integers. */
@@ -231,31 +247,43 @@ class Chunk {
 	}
 
 	rowsOfTracks(what) {
-		const row = Int32Array.from(index.tracks, (t) => what === 'cpus' ? index.cpuRow.get(t.cpu) ?? -1 : t.row);
-		return Int32Array.from(this.track, (t) => row[t]);
+		const of = index.tracks.map(({ cpu, row }) => what === 'cpus' ? index.cpuRow.get(cpu) ?? -1 : row), rows = new index.Row(this.n);
+		for (let e = 0; e < this.n; e++)
+			rows[e] = of[this.track[e]];
+		return rows;
 	}
 
-	/* The row of each event of the KTR_STATE family; fills labels and counters on the way. */
+	/* The row of each event of the KTR_STATE family. */
 	rowsOfIds() {
-		const row = new Int32Array(this.n).fill(-1), finders = [];
-		this.label = new Uint16Array(this.n);
-		this.count = [];
+		const row = new index.Row(this.n).fill(-1), finders = [];
 		for (let e = 0; e < this.n; e++) {
-			const s = this.site[e], kind = index.kinds[s];
-			if (kind === KIND_EVENT)
-				continue;
-			row[e] = (finders[s] ??= this.rowFinder(s))(this.track[e], this.ordinal[e]);
-			if (kind === KIND_STATE)
-				this.label[e] = this.labelOf(e, s);
-			else if (kind === KIND_COUNTER)
-				this.count[e] = this.countOf(e, s);
+			const s = this.site[e];
+			if (index.kinds[s] !== KIND_EVENT)
+				row[e] = (finders[s] ??= this.rowFinder(s))(this.track[e], this.ordinal[e]);
 		}
 		return row;
 	}
 
+	/* What state an event begins. */
+	get label() {
+		return this.labels ?? this.readLabels();
+	}
+
+	readLabels() {
+		const columns = [], known = [], labels = this.labels = new index.Labels(this.n);
+		for (let e = 0; e < this.n; e++) {
+			const s = this.site[e];
+			if (index.kinds[s] !== KIND_STATE)
+				continue;
+			const string = (columns[s] ??= this.values(s, index.sites[s].valueArg).halves)[2 * this.ordinal[e]];
+			labels[e] = known[string] ??= index.labelOf.get(clip(this.string(string, false) || '(none)')) ?? 1;
+		}
+		return labels;
+	}
+
 	/* A counter's value; what has no height is none. */
-	countOf(e, s) {
-		const { valueArg, args } = index.sites[s], { type } = args[valueArg], { words, signed, doubles } = this.column(s, valueArg);
+	countOf(e) {
+		const s = this.site[e], { valueArg, args } = index.sites[s], { type } = args[valueArg], { words, signed, doubles } = this.column(s, valueArg);
 		const number = Number((type === 'f' ? doubles : type === 'i' ? signed : words)[this.ordinal[e]]);
 		return isFinite(number) ? number : NaN;
 	}
@@ -265,7 +293,7 @@ class Chunk {
 		const { scope, group, ident } = index.sites[s], known = new Map();
 		if (scope >= 0)
 			return (t) => index.tracks[t].nest;
-		const names = ident === null ? this.column(s, 0).halves : null;
+		const names = ident === null ? this.values(s, 0).halves : null;
 		return (t, ordinal) => {
 			const string = names ? names[2 * ordinal] : 0, key = string * index.processes + index.tracks[t].process;
 			let row = known.get(key);
@@ -275,16 +303,6 @@ class Chunk {
 			}
 			return row;
 		};
-	}
-
-	labelOf(e, s) {
-		const string = this.column(s, index.sites[s].valueArg).halves[2 * this.ordinal[e]];
-		let label = (this.labels ??= [])[string];
-		if (label === undefined) {
-			const text = this.string(string, false);
-			label = this.labels[string] = index.labelOf.get(clip(text === '' ? '(none)' : text)) ?? 1;
-		}
-		return label;
 	}
 }
 
@@ -317,35 +335,39 @@ function sortByRow(row, n) {
 const chunks = new Map();	/* unpacked ones, the longest unused first */
 const coming = new Map();	/* number to promise */
 let chunkCame = null;	/* called when one that was asked for has come, where they are drawn */
+let chunkGone = null;	/* called with one that nobody has asked for for the longest time, when there are too many */
+let chunkMake = async (number) => new Chunk(number, new Uint8Array(await unpack('c' + number)));
 
 async function chunkLoad(number) {
-	const chunk = new Chunk(number, new Uint8Array(await unpack('c' + number)));
+	const chunk = await chunkMake(number);
 	chunks.set(number, chunk);
-	/* What draws it needs that at once, perhaps of many of them. */
-	if (chunkCame)
-		chunk.list('ids');
-	for (const old of chunks.keys()) {
+	for (const [old, gone] of chunks) {
 		if (chunks.size <= keptChunks)
 			break;
 		chunks.delete(old);
+		chunkGone?.(gone);
 	}
+	return chunk;
+}
+
+/* One that is at hand; it was used last then. */
+function chunkUsed(number) {
+	const chunk = chunks.get(number);
+	if (chunk && chunks.delete(number))
+		chunks.set(number, chunk);
 	return chunk;
 }
 
 /* The chunk, or null while it is on its way. */
 function chunkNow(number) {
-	const chunk = chunks.get(number);
-	if (chunk) {
-		chunks.delete(number);
-		chunks.set(number, chunk);
-		return chunk;
-	}
-	chunkLater(number).catch(() => {});
-	return null;
+	const chunk = chunkUsed(number);
+	if (!chunk)
+		chunkLater(number).catch(() => {});
+	return chunk ?? null;
 }
 
 function chunkLater(number) {
-	const chunk = chunks.get(number);
+	const chunk = chunkUsed(number);
 	if (chunk)
 		return Promise.resolve(chunk);
 	if (!coming.has(number)) {
@@ -423,7 +445,10 @@ function indexRead(text) {
 	/* What is asked for of each event, as columns. */
 	index.kinds = Uint8Array.from(index.sites, (site) => site.kind);
 	index.trackThread = Int32Array.from(index.tracks, ({ thread }) => thread);
-	index.Column = max(index.sites.length, index.tracks.length) > 65536 ? Uint32Array : Uint16Array;
+	index.Lanes = arrayOf(index.rows.reduce((most, { lanes }) => max(most, lanes), 0) + 1);
+	index.Labels = arrayOf(index.labels.length);
+	const rows = max(index.rows.length, index.cpus.length);
+	index.Row = rows > 32767 ? Int32Array : rows > 127 ? Int16Array : Int8Array;	/* -1: none */
 	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i])
 		.filter(([, i]) => index.rows[i].kind === 0));
 	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));

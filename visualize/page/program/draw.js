@@ -9,7 +9,7 @@ const RULER = 26;	/* [pixels] */
 const canvas = part('plot');
 const pen = canvas.getContext('2d', { alpha: false });
 const lineColumns = new Columns(), columns = lineColumns;
-let levels = new Levels(0);	/* of the row of scopes that is being drawn */
+const levels = [];	/* by how many there are */
 const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 1 };
 const LEAST_WIDTH = 1e-4;	/* [columns] of what took no time */
 const barNames = [];	/* states' names, to be written on this frame */
@@ -231,68 +231,56 @@ function paintGaps() {
 
 /* ---- rows ---- */
 
+/* States or numbers of a row as far as they are known: put(columns, x0, x1, value). */
+function addValues(line, sight, each, put) {
+	eachChunk(columns, sight, 'v' + line.row, (to, s, at) =>
+		each(line.row, s, (from, end, value) => {
+			const x = (time) => at(max(min(time, s.to), s.from)), known = knownUntil(line.row, from, end);
+			if (known >= s.from)
+				put(to, x(from), x(known), value);
+			if ((value || each === eachNumber) && known < end)
+				to.add(x(known), x(end), UNKNOWN);
+		}));
+}
+
 function addStates(line, row, sight) {
 	if (sight.detail)
-		eachChunk(columns, sight, 's' + line.row, (to, s, at) =>
-			eachState(line.row, s, (x0, x1, label) => {
-				const x = (time) => at(max(min(time, s.to), s.from)), end = knownUntil(line.row, x0, x1);
-				if (end >= s.from)
-					to.add(x(x0), x(max(end, x0)) + LEAST_WIDTH, label);
-				if (label && end < x1)
-					to.add(x(end), x(x1), UNKNOWN);
-			}));
+		addValues(line, sight, eachState, (to, x0, x1, label) => to.add(x0, x1 + LEAST_WIDTH, label));
 	else if (row.cells)
 		overviewLane(row.cells, columns, sight);
 }
 
-function paintSpans(line, row, sight) {
-	const { n: lanes, high } = lanesOf(line, row);
-	if (!sight.detail) {
-		if (row.cells)
-			overviewLane(row.cells, columns, sight);
-		paintLane(line, ...band(line, 2, line.height - 2));
-		return;
-	}
-	for (let lane = 0; lane < lanes; lane++) {
-		const label = laneLabel(lane);
-		columns.clear();
-		eachChunk(columns, sight, 'l' + lane + '/' + line.row, (to, s, at) =>
-			eachSpan(line.row, s, (from, end, of) => {
-				const x0 = at(max(from, s.from));
-				if (min(of, lanes - 1) !== lane)
-					return;
-				to.add(x0, x0 + 0.2, label);
-				outsideGaps(line.row, max(from, s.from), min(end, s.to), (a, b) =>
-					to.add(max(at(a), x0 + 0.2), at(b), label));
-			}));
-		paintLane(line, ...band(line, 2 + lane * high, 2 + (lane + 1) * high - (lanes > 1 ? 1 : 0)));
-	}
-}
 
 /* [pixels from the line's top] of a level of scopes. */
 function levelAt(level) {
 	return [2 + level * LEVEL_HEIGHT, 2 + (level + 1) * LEVEL_HEIGHT - 1];
 }
 
-/* Scopes of a thread in each other: all levels are filled by one look at its events. */
-function paintNest(line, row, sight) {
-	if (levels.list.length < row.levels)
-		levels = new Levels(row.levels);
-	levels.resize(columns.n);
-	levels.clear();
+/* Scopes of a thread in each other, or spans side by side: all levels are filled by one look at the row's events. */
+function paintSpans(line, row, sight) {
+	const nests = row.kind === ROW_NEST, { n, high } = lanesOf(line, row), to = levels[n] ??= new Levels(n);
+	if (!sight.detail && !nests) {
+		if (row.cells)
+			overviewLane(row.cells, columns, sight);
+		paintLane(line, ...band(line, 2, line.height - 2));
+		return;
+	}
+	to.resize(columns.n);
+	to.clear();
 	if (sight.detail)
-		eachChunk(levels, sight, 'z' + line.row, (to, s, at) =>
-			eachSpan(line.row, s, (from, end, level, event, ended, label) => {
-				const x = at(from), level_ = to.list[level];
+		eachChunk(to, sight, 'l' + line.row, (to, s, at) =>
+			eachSpan(line.row, s, (from, end, lane, event, ended, scope) => {
+				const i = min(lane, n - 1), level = to.list[i], label = nests ? scope : laneLabel(i), begin = at(nests ? from : max(from, s.from));
+				if (!nests)
+					level.add(begin, begin + 0.2, label);
 				outsideGaps(line.row, max(from, s.from), min(end, s.to), (a, b) =>
-					level_.add(at(a), at(b) + LEAST_WIDTH, label));
-				if (x >= 0 && x < level_.n)
-					level_.count[floor(x)]++;
+					level.add(nests ? at(a) : max(at(a), begin + 0.2), at(b) + (nests ? LEAST_WIDTH : 0), label));
+				if (nests && begin >= 0 && begin < level.n)
+					level.count[floor(begin)]++;
 			}));
 	else
-		row.levelCells?.forEach((cells, level) => overviewLane(cells, levels.list[level], sight));
-	for (let level = 0; level < row.levels; level++)
-		paintLane(line, ...band(line, ...levelAt(level)), true, levels.list[level]);
+		row.levelCells?.forEach((cells, level) => overviewLane(cells, to.list[level], sight));
+	to.list.forEach((level, i) => paintLane(line, ...band(line, ...nests ? levelAt(i) : [2 + i * high, 2 + (i + 1) * high - (n > 1 ? 1 : 0)]), nests, level));
 }
 
 /* A row of a CPU: whose events they are. */
@@ -324,14 +312,7 @@ function addMarks(what, number, row, sight, wanted) {
 
 function paintCounter(line, row, sight) {
 	if (sight.detail)
-		eachChunk(columns, sight, 'n' + line.row, (to, s, at) =>
-			eachNumber(line.row, s, (from, end, value) => {
-				const x = (time) => at(max(min(time, s.to), s.from)), known = knownUntil(line.row, from, end);
-				if (known >= s.from)
-					to.range(x(from), x(known), value, value);
-				if (known < end)
-					to.add(x(known), x(end), UNKNOWN);
-			}));
+		addValues(line, sight, eachNumber, (to, x0, x1, number) => to.range(x0, x1, number, number));
 	else if (row.area)
 		overviewArea(row.area, columns, sight);
 	paintArea(row, ...band(line, 2, line.height - 2));
@@ -345,7 +326,7 @@ function paintLine(line, sight) {
 	if (row && row.kind === ROW_CPU) {
 		paintCpu(line, row, sight);
 	} else if (row && row.kind === ROW_NEST) {
-		paintNest(line, row, sight);
+		paintSpans(line, row, sight);
 	} else if (row && row.has & HAS_STATES) {
 		addStates(line, row, sight);
 		paintLane(line, ...band(line, 2, line.height - 3), true);
@@ -518,6 +499,16 @@ function writeAxis(line, row) {
 
 /* ---- the frame ---- */
 
+function paint(lines, sight) {
+	picture.pixels.fill(theme.groundPixel);
+	barNames.length = 0;
+	drawGrid(lines);
+	for (const line of lines)
+		if (line.row >= 0 || line.marks >= 0)
+			paintLine(line, sight);
+	paintGaps();
+}
+
 function draw() {
 	fit();
 	const sight = sightOf(view.from, view.to), visible = plotBottom() - RULER;
@@ -527,13 +518,12 @@ function draw() {
 	const lines = view.lines.filter((line) => line.pinned || (line.y + line.height > view.top + view.pinned && line.y < view.top + visible));
 	view.sight = sight;
 	columns.resize(max(1, picture.width - gutterPixel()));
-	picture.pixels.fill(theme.groundPixel);
-	barNames.length = 0;
-	drawGrid(lines);
-	for (const line of lines)
-		if (line.row >= 0 || line.marks >= 0)
-			paintLine(line, sight);
-	paintGaps();
+	Object.assign(making, { spent: 0, late: false });
+	paint(lines, sight);
+	if (making.late) {
+		sight.detail = false;
+		paint(lines, sight);
+	}
 	pen.setTransform(1, 0, 0, 1, 0, 0);
 	pen.putImageData(picture.image, 0, 0);
 	pen.setTransform(picture.ratio, 0, 0, picture.ratio, 0, 0);
@@ -559,6 +549,8 @@ function draw() {
 	drawRange();
 	drawNotes();
 	drawMap();
+	if (making.late)
+		show();
 	if (sight.beyond)
 		write('Events from here on are not in this page: ktr timeline --from makes another one', GUTTER + 20, RULER + 14, theme.mark);
 	return sight;

@@ -49,10 +49,13 @@ const FIELDS = {
 	utc: ofEvent((chunk, e) => timeOfEvent(chunk, e) + BigInt(index.begin) + BigInt(index.utc)),
 };
 
-/* A site's argument, of one event. */
+/* A site's argument, of one event; of integers also as doubles, which are as exact where they are compared with what is less than 2^53. */
 function argumentOf(s, i) {
 	const { type } = index.sites[s].args[i], of = (chunk) => chunk.column(s, i);
-	return { get: type === 's' || type === 'k' ? (chunk, e) => chunk.string(of(chunk).halves[2 * chunk.ordinal[e]], false, '(null)') :
+	return { number: !'iup'.includes(type) ? null : (chunk, e) => {
+		const { halves } = of(chunk), at = 2 * chunk.ordinal[e], high = halves[at + 1];
+		return (type === 'i' ? high | 0 : high) * 2 ** 32 + halves[at];
+	}, get: type === 's' || type === 'k' ? (chunk, e) => chunk.string(of(chunk).halves[2 * chunk.ordinal[e]], false, '(null)') :
 		type === 'f' ? (chunk, e) => of(chunk).doubles[chunk.ordinal[e]] :
 		type === 'i' ? (chunk, e) => of(chunk).signed[chunk.ordinal[e]] : (chunk, e) => of(chunk).words[chunk.ordinal[e]] };
 }
@@ -78,6 +81,7 @@ const COMPARE = { '==': (c) => c === 0, '=': (c) => c === 0, '!=': (c) => c === 
 	'>': (c) => c > 0, '>=': (c) => c >= 0 };
 
 const LEAST64 = -(1n << 63n);
+const isShort = (value) => typeof value === 'bigint' && BigInt.asIntN(53, value) === value;
 const wrapped = (n) => n < LEAST64 || n > MASK64 ? BigInt.asIntN(64, n & MASK64) : n;
 
 const ARITHMETIC = { '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '%': (a, b) => a % b,
@@ -97,6 +101,12 @@ function arithmetic(op, a, b) {
 
 const holds = (value) => value !== undefined && (typeof value === 'string' ? value !== '' : value != 0);
 const truth = (value) => value === undefined ? value : holds(value) ? 1n : 0n;
+
+/* Of what has no number there is no answer. */
+const numberTest = (get, than, said) => (chunk, e) => {
+	const n = get(chunk, e);
+	return said(isNaN(n) ? undefined : n - than);
+};
 
 /* What becomes of a value; of two. */
 const of1 = ({ get, value }, make) => get ? { get: (c, e) => make(get(c, e)) } : { value: make(value) };
@@ -221,10 +231,9 @@ class FilterReader {
 			const { value } = right.at();
 			return { at: (s) => ({ value: this.isAny(list(index.sites[s], s), value) === (op !== '!=') ? 1n : 0n }) };
 		}
-		return both(left, right, (x, y) => of2(x, y, (v, w) => {
-			const is = compare(v, w);
-			return is === undefined ? is : test(is) ? 1n : 0n;
-		}));
+		const said = (is) => is === undefined ? is : test(is) ? 1n : 0n;
+		return both(left, right, (x, y) => x.number && isShort(y.value) ? { get: numberTest(x.number, Number(y.value), said) } :
+			of2(x, y, (v, w) => said(compare(v, w))));
 	}
 
 	/* "net|lock" is one of two; numbers of sites are texts. */
@@ -326,10 +335,11 @@ class FilterReader {
 		if (!spans)
 			this.fail('a name is missing');
 		this.spans.push(spans);
-		return ofEvent((chunk, e) => {
-			const { within } = chunk, took = within.get(spans) ?? within.set(spans, spans.of(chunk)).get(spans);
-			return took[e] < 0 ? undefined : BigInt(took[e]);
-		});
+		const number = (chunk, e) => spans.took(chunk, e);
+		return { at: () => ({ number, get: (chunk, e) => {
+			const took = number(chunk, e);
+			return isNaN(took) ? undefined : BigInt(took);
+		} }) };
 	}
 
 	number(text, unit) {

@@ -15,9 +15,9 @@ function flowSet(name) {
 }
 
 /* Events of a part that have the argument: [index in it, value, how many scopes it is in]; kept with the part. The key of a scope is none. */
-function flowEvents(chunk) {
-	if (chunk.flow?.name === flow.name)
-		return chunk.flow.events;
+const flowEvents = (chunk) => chunk.flow?.name === flow.name ? chunk.flow.events : once(() => flowFind(chunk)) ?? [];
+
+function flowFind(chunk) {
 	const at = index.sites.map((site) => site.args.findIndex((arg, i) => arg.name === flow.name && !(site.scope >= 0 && i === site.valueArg)));
 	const events = [], deep = [];
 	chunk.site.forEach((s, e) => {

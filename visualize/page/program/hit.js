@@ -41,12 +41,12 @@ function nearest(each) {
 
 function spanAt(line, x, y) {
 	const row = rowTable()[line.row], nests = row.kind === ROW_NEST, near = sightNear(x, 3), found = nearest();
-	const lanes = lanesOf(line, row), high = nests ? LEVEL_HEIGHT : lanes.high;
+	const { n, high } = lanesOf(line, row);
 	const wanted = floor((y - yOf(line) - 2) / high);
 	if (!near)
 		return null;
 	eachSpan(line.row, near, (from, to, lane, event, ended, label) => {
-		const drawn = nests ? lane : min(lane, lanes.n - 1);
+		const drawn = nests ? lane : min(lane, n - 1);
 		if (drawn === wanted || (!nests && !view.sight.detail))
 			found.see(near.time, near.reach, { what: nests ? 'scope' : 'span', row: line.row, lane, from, to, event, ended, label });
 	});

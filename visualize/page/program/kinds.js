@@ -129,7 +129,7 @@ class Whole {
 
 	/* Is it known after part k? */
 	part(k) {
-		const { what, row, lane, from, event, nests, out } = this, parent = (open) => nests && lane && open[lane - 1] || null;
+		const { what, row, lane, from, event, nests, out } = this, parent = (open) => nests && lane && open[lane - 1] ? { ...open[lane - 1] } : null;
 		if (what === 'state') {
 			eachState(row, wholePart(k), (begin, to, label, of, _, ended) => begin === from && of === event &&
 				Object.assign(out, { to, ended, told: ended }));

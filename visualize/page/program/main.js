@@ -459,6 +459,8 @@ async function open() {
 	flow.name = flowFirst();
 	showRows(index.views[index.first] ? index.first : 'threads');
 	chunkCame = show;
+	if (index.overview)
+		chunkMake = async (number) => Object.setPrototypeOf(await ask('chunk', { number, bytes: await blobOf('c' + number) }), Chunk.prototype);
 	look(...index.look ?? [0, index.span]);
 	if (location.hash.length > 1)
 		linkFollow();

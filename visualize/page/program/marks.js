@@ -174,7 +174,7 @@ function drawHits(lines, sight) {
 	pen.fillStyle = pen.strokeStyle = theme.mark;
 	for (const { chunk } of partsOf(view.by, 0, sight)) {
 		const rows = chunk.list(view.by).row;
-		for (const e of searchHits(chunk)) {
+		for (const e of hitsKnown(chunk) ?? once(() => searchHits(chunk)) ?? []) {
 			const x = xOf(chunk.time[e]), line = lineOf.get(rows[e]);
 			if (x < GUTTER || x > plotRight() || !line)
 				continue;

@@ -28,9 +28,9 @@ const spanNow = () => view.to - view.from;
 const isNest = (row) => index.rows[row].kind === ROW_NEST;
 const labelsNow = () => view.by === 'cpus' ? index.threads : index.labels;
 
-/* {n, high: [pixels] of each} of a row of spans. */
+/* {n, high: [pixels] of each} of a row of spans, or of scopes. */
 function lanesOf(line, row) {
-	const n = max(1, min(row.lanes, LANES_MAX));
+	const n = max(1, row.kind === ROW_NEST ? row.levels : min(row.lanes, LANES_MAX));
 	return { n, high: (line.height - 4) / n };
 }
 
@@ -159,15 +159,29 @@ class Levels {
 const STRIPS = [32, 128];
 
 function stripOf(chunk, key, n, like, sight, fill) {
-	let strip = chunk.strips.get(n + key);
-	if (!strip) {
-		strip = new like.constructor(like.list?.length);
+	return chunk.strips.get(n + key) ?? once(() => {
+		const strip = new like.constructor(like.list?.length);
 		strip.resize(n);
 		strip.clear();
 		fill(strip, sight, (time) => (time - sight.from) * n / (sight.to - sight.from));
 		chunk.strips.set(n + key, strip);
-	}
-	return strip;
+		return strip;
+	});
+}
+
+/*
+ * What is made once, and then is at hand, may take so long in a frame as a whole [ms]; what does not fit is null, and is made for the
+ * next frames, while the overview is drawn. Where there is none, all of it is made at once.
+ */
+const ONCE = 6;
+const making = { spent: 0, late: false };
+
+function once(make) {
+	const begin = performance.now();
+	making.late ||= index.overview && making.spent > ONCE;
+	const made = making.late ? null : make();
+	making.spent += performance.now() - begin;
+	return made;
 }
 
 function addStrip(columns, strip, x0, width) {
@@ -208,9 +222,10 @@ function eachChunk(columns, sight, key, fill) {
 		if (!chunk)
 			continue;
 		const size = STRIPS.find((most) => width <= most);
-		if (size)
-			addStrip(columns, stripOf(chunk, key, size, columns, whole, fill), (from - sight.from) * scale, width);
-		else
+		const strip = size && stripOf(chunk, key, size, columns, whole, fill);
+		if (strip)
+			addStrip(columns, strip, (from - sight.from) * scale, width);
+		else if (!size)
 			fill(columns, { ...sight, from: max(from, sight.from), to: min(to, sight.to), first: k, end: k }, (time) => (time - sight.from) * scale);
 	}
 }
@@ -272,12 +287,12 @@ function* partsOf(what, number, sight) {
  */
 function eachValue(number, sight, kind, see) {
 	for (const { k, chunk, order, first, end } of partsOf('ids', number, sight)) {
-		const states = kind === KIND_STATE, values = states ? chunk.label : chunk.count, until = rowEndIn(number, k, sight);
-		const wanted = (i) => chunk.siteOf(order[i]).kind === kind;
+		const states = kind === KIND_STATE, until = rowEndIn(number, k, sight);
+		const wanted = (i) => index.kinds[chunk.site[order[i]]] === kind;
 		const before = stateBefore(number, k)[states ? 'state' : 'counter'];
 		let value = before?.label ?? before?.value ?? (states ? 0 : NaN), from = before?.from ?? 0, event = before?.event ?? -1;
 		let i = firstAt(chunk, order, first, end, k === sight.first ? sight.from : max(sight.from, index.chunks[k].first)), j = i - 1;
-		const take = (e) => [value, from, event] = [values[e], chunk.time[e], chunk.first + e];
+		const take = (e) => [value, from, event] = [states ? chunk.label[e] : chunk.countOf(e), chunk.time[e], chunk.first + e];
 		while (j >= first && !wanted(j))
 			j--;
 		if (j >= first)
@@ -310,11 +325,11 @@ function beganAt(chunk, e) {
 /*
  * What the spans of a row do in part k up to a moment: end(span, lane, time, told, open, e) for each that ends, told if
  * its STOP, event e of the part, says so; span is {from, event number or -1, label of a scope's name}, open has those of all lanes.
- * Returns those that are open then.
+ * Returns those that are open then. A span is told of for the moment: the next one in its lane takes its place.
  */
 function walkSpans(number, k, until, end) {
-	const chunk = chunks.get(k), { start, order } = chunk.list('ids'), ends = chunk.ends.get(number) ?? [];
-	const open = [];
+	const chunk = chunks.get(k), { start, order } = chunk.list('ids'), { lane: lanes } = chunk, ends = chunk.ends.get(number) ?? [];
+	const open = [], own = [];
 	let next = 0;
 	const close = (lane, time, told, e) => {
 		const span = open[lane];
@@ -325,14 +340,18 @@ function walkSpans(number, k, until, end) {
 	for (const span of stateBefore(number, k).spans)
 		open[span.lane] = span;
 	for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= until; i++) {
-		const e = order[i], lane = chunk.lane[e] - 1, kind = chunk.siteOf(e).kind;
+		const e = order[i], lane = lanes[e] - 1, kind = index.kinds[chunk.site[e]];
 		for (; next < ends.length && ends[next].e <= e; next++)
 			close(ends[next].lane, ends[next].time, false, e);
 		if (lane < 0)
 			continue;
 		close(lane, chunk.time[e], kind === KIND_STOP, e);
-		if (kind === KIND_START)
-			open[lane] = { from: beganAt(chunk, e), event: chunk.first + e, label: chunk.siteOf(e).scope };
+		if (kind !== KIND_START)
+			continue;
+		const span = open[lane] = own[lane] ??= { from: NaN, event: -1, label: -1 };
+		span.from = beganAt(chunk, e);
+		span.event = chunk.first + e;
+		span.label = index.sites[chunk.site[e]].scope;
 	}
 	for (; next < ends.length && ends[next].time <= until; next++)
 		close(ends[next].lane, ends[next].time, false, chunk.n - 1);

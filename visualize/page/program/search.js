@@ -16,10 +16,10 @@ const searchNone = () => ({
 const search = { run: 0, ...searchNone() };	/* run: its number; an older one that goes on must stop */
 
 /* The indices of a chunk's events that match; remembered with the chunk. */
+const hitsKnown = (chunk) => chunk.hits?.run === search.run ? chunk.hits.events : null;
+
 function searchHits(chunk) {
-	if (chunk.hits?.run !== search.run)
-		chunk.hits = { run: search.run, events: search.match(chunk) };
-	return chunk.hits.events;
+	return hitsKnown(chunk) ?? (chunk.hits = { run: search.run, events: search.match(chunk) }).events;
 }
 
 /* Begins a search; hits are counted by the worker. */

@@ -7,7 +7,17 @@
  *	worker to page	{want: blob}; {id, told}: so far; {id, answer}; {id, error}
  */
 
-const tasks = { kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask, around: aroundTask };
+const tasks = { chunk: chunkTask, kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask, around: aroundTask };
+/* A part as it is drawn, made here so that the page goes on meanwhile. */
+async function chunkTask({ number, bytes }) {
+	const chunk = new Chunk(number, new Uint8Array(await unpacked(bytes)));
+	for (const what of ['ids', 'threads'])
+		chunk.list(what);
+	chunk.readLanes();
+	chunk.readLabels();
+	return chunk;
+}
+
 const AHEAD = 3;	/* parts that are asked for before they are needed */
 
 /* see(k) for each part, unpacked, until it returns true; false if the task was stopped before. */
@@ -15,8 +25,7 @@ async function eachPart(first, end, task, see) {
 	for (let k = first; k <= end; k++) {
 		for (let ahead = k + 1; ahead <= min(end, k + AHEAD); ahead++)
 			chunkLater(ahead).catch(() => {});
-		const chunk = await chunkLater(k);
-		chunks.set(k, chunk);
+		await chunkLater(k);
 		if (task.stopped)
 			return false;
 		if (await see(k) === true)
@@ -26,10 +35,17 @@ async function eachPart(first, end, task, see) {
 	return true;
 }
 
+/* The memory of a part: what is given away, or given back at once, needs nobody to find out that it is not used any more. */
+function buffersOf(chunk) {
+	const views = [chunk, ...Object.values(chunk.lists), ...[...chunk.columns.values()].flat()].flatMap(Object.values);
+	return [...new Set(views.filter(ArrayBuffer.isView).map(({ buffer }) => buffer))];
+}
+
 function workerServe() {
 	const running = new Map(), wanted = new Map();
 	let ready = null;
 	keptChunks = 8;
+	chunkGone = (chunk) => buffersOf(chunk).forEach((buffer) => buffer.transfer?.(0));
 	blobOf = (blob) => new Promise((resolve) => {
 		wanted.set(blob, resolve);
 		postMessage({ want: blob });
@@ -45,7 +61,8 @@ function workerServe() {
 		running.set(id, task);
 		try {
 			await (ready ??= dataOpen(false));
-			postMessage({ id, answer: await tasks[name](ask, task) });
+			const answer = await tasks[name](ask, task);
+			postMessage({ id, answer }, answer instanceof Chunk ? buffersOf(answer) : []);
 		} catch (error) {
 			postMessage({ id, error: error.message });
 		}

@@ -7,7 +7,7 @@
 
 /* Where an event of a span's row is lost between its ends, these may be of two spans. */
 function lostIn(row, from, to) {
-	const gaps = gapsOf(index.rows[row]), gap = gaps[gapAfter(gaps, from)];
+	const gaps = gapsOf(index.rows[row]), gap = gaps.length && gaps[gapAfter(gaps, from)];
 	return gap && gap[0] < to;
 }
 
@@ -19,6 +19,7 @@ class Named {
 		this.crossing = new Map();	/* event that began one that goes on into other parts: [its thread, when it ends, who ends it] */
 		this.open = new Set();	/* of these, whose end is in none of the parts that were looked at */
 		this.scanned = 0;	/* how many these are */
+		this.room = new Float64Array(1 << 16);	/* bars of a part, while they are collected */
 		this.any = this.labels.includes(true);
 		if (!this.rows.includes(true) && !this.any)
 			throw new Error('no span is called ' + text);
@@ -41,12 +42,22 @@ class Named {
 
 	/* What part k tells of them, four numbers each: event that began it, from, to, event in the part that ends it. */
 	bars(chunk) {
-		let bars = chunk.bars.get(this);
-		if (!bars) {
-			chunk.bars.set(this, bars = []);
-			this.each(chunk.number, (event, from, to, e) => bars.push(event, from, to, e));
+		let n = 0;
+		if (!chunk.bars.has(this)) {
+			this.each(chunk.number, (event, from, to, e) => {
+				if (n === this.room.length) {
+					const { room } = this;
+					this.room = new Float64Array(2 * n);
+					this.room.set(room);
+				}
+				this.room[n++] = event;
+				this.room[n++] = from;
+				this.room[n++] = to;
+				this.room[n++] = e;
+			});
+			chunk.bars.set(this, this.room.slice(0, n));
 		}
-		return bars;
+		return chunk.bars.get(this);
 	}
 
 	scan(chunk) {
@@ -82,11 +93,11 @@ class Named {
 		return true;
 	}
 
-	/* For each event of a part how long; -1: it is within none. */
-	of(chunk) {
-		const bars = this.bars(chunk), stays = [], value = new Float64Array(chunk.n).fill(-1);
+	/* Those of a part by thread, two numbers each, in the order of their begins. */
+	stays(chunk) {
+		const bars = this.bars(chunk), stays = [];
 		const put = (thread, from, until) => until >= from && thread >= 0 &&
-			(stays[thread] ??= { all: [], next: 0, open: [], least: Infinity, most: -1 }).all.push({ from, until });
+			(stays[thread] ??= { all: [], next: 0, open: [], least: Infinity, most: NaN }).all.push(from, until);
 		for (let i = 0; i < bars.length; i += 4) {
 			const event = bars[i], crossing = this.crossing.get(event);
 			if (!crossing && event < chunk.first)
@@ -96,28 +107,43 @@ class Named {
 			if (ended !== begun)
 				put(ended, bars[i + 1], crossing ? crossing[1] : bars[i + 2]);
 		}
-		stays.forEach(({ all }) => all.sort((a, b) => a.from - b.from));
-		for (let e = 0; e < chunk.n; e++) {
-			const of = stays[chunk.thread(e)], time = chunk.time[e];
-			if (!of)
-				continue;
-			const { all, next, least } = of;
-			while (all[of.next]?.from <= time)
-				of.open.push(all[of.next++]);
-			if (next < of.next || least < time) {
-				let n = 0;
-				[of.least, of.most] = [Infinity, -1];
-				for (const stay of of.open)
-					if (stay.until >= time) {
-						of.open[n++] = stay;
-						of.least = min(of.least, stay.until);
-						of.most = max(of.most, stay.until - stay.from);
-					}
-				of.open.length = n;
-			}
-			value[e] = of.most;
+		for (const stay of stays.filter(Boolean)) {
+			const { all } = stay, order = new Uint32Array(all.length / 2).map((_, i) => 2 * i).sort((a, b) => all[a] - all[b]);
+			stay.all = new Float64Array(all.length);
+			order.forEach((at, i) => {
+				stay.all[2 * i] = all[at];
+				stay.all[2 * i + 1] = all[at + 1];
+			});
 		}
-		return value;
+		return stays;
+	}
+
+	/* How long the longest takes that an event of a part is within; NaN: it is within none. Events are asked for in order. */
+	took(chunk, e) {
+		let within = chunk.within.get(this);
+		if (!within || e < within.e)
+			chunk.within.set(this, within = { e, stays: this.stays(chunk) });
+		within.e = e;
+		const of = within.stays[chunk.thread(e)], time = chunk.time[e];
+		if (!of)
+			return NaN;
+		const { all, next, least, open } = of;
+		for (; all[of.next] <= time; of.next += 2)
+			if (all[of.next + 1] >= time)
+				open.push(of.next);
+		if (next < of.next || least < time) {
+			let n = 0, most = -1;
+			of.least = Infinity;
+			for (const at of open)
+				if (all[at + 1] >= time) {
+					open[n++] = at;
+					of.least = min(of.least, all[at + 1]);
+					most = max(most, all[at + 1] - all[at]);
+				}
+			open.length = n;
+			of.most = n ? most : NaN;
+		}
+		return of.most;
 	}
 }
 
