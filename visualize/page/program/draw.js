@@ -504,7 +504,7 @@ function paint(lines, sight) {
 	barNames.length = 0;
 	drawGrid(lines);
 	for (const line of lines)
-		if (line.row >= 0 || line.marks >= 0)
+		if ((line.row >= 0 || line.marks >= 0) && !(sight.detail && making.late))
 			paintLine(line, sight);
 	paintGaps();
 }

@@ -156,7 +156,7 @@ class Levels {
  * A chunk that is narrow on the screen is drawn from a strip: what one row did in it, in a few columns
  * more than it has pixels, made once. Wider ones are drawn from their events.
  */
-const STRIPS = [32, 128];
+const STRIPS = [32, 128, 512];
 
 function stripOf(chunk, key, n, like, sight, fill) {
 	return chunk.strips.get(n + key) ?? once(() => {
