@@ -38,7 +38,7 @@ if [ ! -e "$work/installed" ]; then
 fi
 KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
 export KTR_DIR
-trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work"/*.trace "$work"/*.trace.* "$work/big.html" "$work/ten.html" "$work/fifty.html"' EXIT
+trap 'rm -rf "$KTR_DIR" "$work"/*trace "$work"/*trace.* "$work/big.html" "$work/ten.html" "$work/fifty.html"' EXIT
 unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
 cd "$work" || exit 1
 rm -rf trace ./*.trace ./*.html
@@ -154,7 +154,8 @@ part_flows() {
 	locks
 	hand
 	cpu
-	node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" hand.trace "$work/hand.html" cpu.trace "$work/cpu.html" "$shots"
+	node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" hand.trace "$work/hand.html" cpu.trace \
+		"$work/cpu.html" "$shots"
 }
 
 part_contrast() {
