@@ -19,6 +19,11 @@ async function chunkTask({ number, bytes }) {
 }
 
 const AHEAD = 3;	/* parts that are asked for before they are needed */
+/*
+ * Streams and their pieces, 350 kB a part, lie in the browser's own memory until it looks for what is not used any more. It does where
+ * so much is asked for as LOOK; none of that is touched. So many parts are in between.
+ */
+const LOOK = 2 ** 28, PARTS = 32;
 
 /* see(k) for each part, unpacked, until it returns true; false if the task was stopped before. */
 async function eachPart(first, end, task, see) {
@@ -26,6 +31,12 @@ async function eachPart(first, end, task, see) {
 		for (let ahead = k + 1; ahead <= min(end, k + AHEAD); ahead++)
 			chunkLater(ahead).catch(() => {});
 		await chunkLater(k);
+		if (k % PARTS === 0)
+			try {
+				new ArrayBuffer(LOOK);
+			} catch {
+				/* It has looked, then. */
+			}
 		if (task.stopped)
 			return false;
 		if (await see(k) === true)
