@@ -188,6 +188,21 @@ static int live_report(struct ktr__live *live)
 	return dwfl_report_end(live->dwfl, NULL, NULL) ? -ENOMEM : 0;
 }
 
+static int live_warm_one(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, void *context)
+{
+	Dwarf_Addr bias;
+
+	(void)user, (void)name, (void)base, (void)context;
+	if (!dwfl_module_eh_cfi(module, &bias))
+		dwfl_module_dwarf_cfi(module, &bias);
+	return DWARF_CB_OK;
+}
+
+void ktr__live_warm(struct ktr__live *live)
+{
+	dwfl_getmodules(live->dwfl, live_warm_one, NULL, 0);
+}
+
 /* ---- frames ---- */
 
 static bool live_memory(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *word, void *context)
@@ -386,6 +401,11 @@ static int live_report(struct ktr__live *live)
 {
 	(void)live;
 	return 0;
+}
+
+void ktr__live_warm(struct ktr__live *live)
+{
+	(void)live;
 }
 
 /* Each frame begins with the caller's frame pointer and the return address. */

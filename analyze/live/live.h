@@ -23,6 +23,9 @@ struct ktr__live;
 int ktr__live_open(pid_t pid, struct ktr__live **out);
 void ktr__live_close(struct ktr__live *live);
 
+/* Reads now what unwinding would read of each object when it comes by there first, which takes its time. */
+void ktr__live_warm(struct ktr__live *live);
+
 /* Borrowed; as it was when it was opened. */
 const struct ktr__live_maps *ktr__live_maps(const struct ktr__live *live);
 

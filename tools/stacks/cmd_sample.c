@@ -76,6 +76,7 @@ static int sample_run(const struct sample_command *c, const struct attach_facts 
 	if (rc)
 		return sample_refused(c, facts, -rc);
 	sample_told(facts->pid, facts->name, &told);
+	ktr__live_warm(sample.live);
 	interrupt_call(sample_interrupted);
 	rc = sample_take(&sample, &sample_stop);
 	interrupt_call(NULL);
