@@ -17,6 +17,13 @@ $cc -std=gnu11 -D_GNU_SOURCE tests/programs/host/attach_host.c -o "$dir/host" -l
 mkfifo "$dir/end" || exit 1
 exec 9<>"$dir/end"
 
+# counted NAME ROLES: so many roles have told, and of no EINTR, nothing wrong, and no time that ended early. Times of calls on
+# sockets are the kernel's ticks, which are late themselves on a machine that is busy: those may seem to end early.
+counted() {
+	is "roles of $1" "$(grep -c ' rounds, ' "$dir/host.out")" "$2"
+	told=$(grep -vE '^begun$| 0 EINTR, 0 wrong, 0 early$|^(recv|accept|connect): .* 0 EINTR, 0 wrong, ' "$dir/host.out")
+	[ -z "$told" ] || fail "$1: $told"
+}
 # rounds: those that were done and those that were left out, of $dir/err
 rounds() {
 	sed -n 's/^ktr: .* in \([0-9]*\) rounds, \([0-9]*\) rounds came too late.*/\1 \2/p' "$dir/err" | awk '{ print $1 + $2 }'
@@ -62,7 +69,8 @@ python3 tests/cli/tool/sample.py "$dir/out" || failed=1
 is 'threads' "$(grep -c '^    [0-9]* Thread_' "$dir/out")" 12
 is 'rounds of a busy one' "$(rounds)" 200
 : >"$dir/stop"
-wait $host || fail "sampled: $(grep -v ' 0 EINTR, 0 wrong, 0 early' "$dir/host.out")"
+wait $host
+counted 'who was sampled' 12
 
 # One that is born while it is sampled, and a program that ends before the time is over.
 cat >"$dir/b.c" <<-'END'

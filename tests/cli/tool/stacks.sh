@@ -32,6 +32,14 @@ begin() {
 	pids="$pids $!"
 }
 
+# counted NAME ROLES: so many roles have told, and of no EINTR, nothing wrong, and no time that ended early. Times of calls on
+# sockets are the kernel's ticks, which are late themselves on a machine that is busy: those may seem to end early.
+counted() {
+	is "roles of $1" "$(grep -c ' rounds, ' "$dir/host.out")" "$2"
+	told=$(grep -vE '^begun$| 0 EINTR, 0 wrong, 0 early$|^(recv|accept|connect): .* 0 EINTR, 0 wrong, ' "$dir/host.out")
+	[ -z "$told" ] || fail "$1: $told"
+}
+
 # ---- what is told ----
 
 begin waits "$dir/waits"
@@ -103,7 +111,8 @@ for i in 1 2; do
 done
 is 'its threads' "$(grep -c '^[0-9]' "$dir/out")" 13
 : >"$dir/stop"
-wait $host || fail "looked at: $(grep -v ' 0 EINTR, 0 wrong, 0 early' "$dir/host.out")"
+wait $host
+counted 'who was looked at' 13
 
 # Killed at any moment: nobody stays stopped, or ends.
 rm "$dir/stop"
@@ -115,7 +124,8 @@ for ms in 1 2 3 5 8 12 20 35 60 100; do
 done
 await '! grep -q "^State:.*[tT] (" /proc/$host/task/*/status'
 : >"$dir/stop"
-wait $host || fail "whose looker was killed: $(grep -v ' 0 EINTR, 0 wrong, 0 early' "$dir/host.out")"
+wait $host
+counted 'whose looker was killed' 4
 
 # ---- other people's ----
 
