@@ -8,14 +8,13 @@
  */
 #include "tools/ktrace/ktrace_trace.h"
 
-#include "conf/kit/array.h"
 #include "ktr/provider/syscall/descriptors.h"
 #include "ktr/session/clock.h"
 #include "tools/bsd/call_text.h"
 #include "tools/bsd/kdump_names.h"
+#include "tools/ktrace/ktrace_sites.h"
 #include "writer/ktrace/trace.h"
 
-#include <ktr/class.h>
 #include <ktr/session.h>
 
 #include <ctype.h>
@@ -29,12 +28,6 @@
 #define KTRACE_TRACE_ON      256 /* [bytes] of what a call is about */
 #define KTRACE_TRACE_TEXT    256 /* [bytes] of an argument */
 #define KTRACE_TRACE_DATA    250 /* [bytes] of data that are kept of a call: each may take four as text */
-#define KTRACE_TRACE_FORMAT  640
-
-/* What a site's events have besides the key, so that there is a site for each that occurs. */
-#define KTRACE_TRACE_ERROR   1u /* of a return: it failed */
-#define KTRACE_TRACE_ABOUT   2u /* of a return: what it was about is known */
-#define KTRACE_TRACE_RETURNS 4u /* number of variants of it */
 
 struct ktrace_trace_task {
 	struct ktrace_trace_task *next; /* in its bucket */
@@ -56,198 +49,12 @@ struct ktrace_trace_begin {
 
 struct ktrace_trace {
 	struct ktr__ktrace_trace *out; /* owned */
+	struct ktrace_sites sites;
 	struct ktr__descriptors descriptors;
 	struct ktrace_trace_task *task[KTRACE_TRACE_BUCKETS]; /* owned */
 	struct ktrace_trace_begin begin;
-	uint32_t *entry;   /* owned; by row of the table of calls */
-	uint32_t *returns; /* owned; likewise, KTRACE_TRACE_RETURNS each */
-	uint32_t n_entries, n_returns;
 	int8_t descriptor[KTRACE_TRACE_ROWS]; /* 2 and the argument that is one; 1: none; 0: not looked for */
-	uint32_t data, signal, program, user, number_entry, number_return;
-	uint64_t mask, data_mask;
 };
-
-/* ---- call sites ---- */
-
-static unsigned ktrace_trace_n_args(const struct ktr__call *call)
-{
-	return call->n_args < KTR_ARGS_MAX ? call->n_args : KTR_ARGS_MAX - 1;
-}
-
-static int ktrace_trace_is_address(const struct ktr__call *call, unsigned i)
-{
-	return (call->record == KTR__STRUCT_ADDR_IN && i == 1) ||
-	       (call->record == KTR__STRUCT_ADDR_SENDTO && i == 4);
-}
-
-/* Adds an attribute: how it is printed and its name. Its type. */
-static uint8_t ktrace_trace_attribute(const struct ktr__call *call, unsigned i, char *format, char *names)
-{
-	struct ktr__call_arg arg;
-	uint8_t type = KTR_ARG_I32;
-	const char *conversion = "%d";
-	size_t n = strlen(format);
-
-	ktr__call_arg(call, i, &arg);
-	if (call->args[i] == 'n') {
-		type = KTR_ARG_STR;
-		conversion = "\"%s\"";
-	} else if (call_text_has_names(call, i) || ktrace_trace_is_address(call, i)) {
-		type = KTR_ARG_STR;
-		conversion = "%s";
-	} else if (arg.kind == '*') {
-		type = KTR_ARG_PTR;
-		conversion = "%p";
-	} else if (arg.kind == '^') {
-		type = KTR_ARG_U32;
-		conversion = "%u";
-	} else if (arg.kind) {
-		type = arg.kind == '+' ? KTR_ARG_U64 : KTR_ARG_I64;
-		conversion = arg.kind == '+' ? "%ju" : "%jd";
-	}
-	snprintf(format + n, KTRACE_TRACE_FORMAT - n, "%s%s:%s",
-		 format[n - 1] == ' ' && format[n - 2] == ':' ? "" : ", ", arg.name, conversion);
-	n = strlen(names);
-	snprintf(names + n, KTRACE_TRACE_FORMAT - n, ",%s", arg.name);
-	return type;
-}
-
-static uint32_t ktrace_trace_site(struct ktrace_trace *trace, const struct ktr__call *call, const char *end,
-				  struct ktr__ktrace_site *site, const char *format)
-{
-	char name[96], whole[KTRACE_TRACE_FORMAT + 8];
-
-	snprintf(name, sizeof(name), "syscall::%s:%s", call->name, end);
-	snprintf(whole, sizeof(whole), "%s%s", format, site->n_args == 1 ? "none" : "");
-	site->mask = trace->mask;
-	site->class_name = "syscall";
-	site->name = name;
-	site->func = call->name;
-	site->format = whole;
-	site->type[0] = KTR_ARG_U64;
-	return ktr__ktrace_trace_site(trace->out, site);
-}
-
-static uint32_t ktrace_trace_entry_site(struct ktrace_trace *trace, const struct ktr__call *call)
-{
-	char format[KTRACE_TRACE_FORMAT], names[KTRACE_TRACE_FORMAT] = "key";
-	struct ktr__ktrace_site site = { .names = names, .n_args = 1 };
-
-	snprintf(format, sizeof(format),
-		 "KTRGRAPH group:\"scope\", id:\"%s\", start:0x%%jX, attributes: ", call->name);
-	for (unsigned i = 0; i < ktrace_trace_n_args(call); i++)
-		site.type[site.n_args++] = ktrace_trace_attribute(call, i, format, names);
-	return ktrace_trace_site(trace, call, "entry", &site, format);
-}
-
-static uint32_t ktrace_trace_return_site(struct ktrace_trace *trace, const struct ktr__call *call, unsigned variant)
-{
-	char format[KTRACE_TRACE_FORMAT], names[KTRACE_TRACE_FORMAT] = "key,result";
-	struct ktr__ktrace_site site = { .names = names, .n_args = 2 };
-	int is_address = !(variant & KTRACE_TRACE_ERROR) && call_text_gives_address(call);
-	size_t n;
-
-	snprintf(format, sizeof(format),
-		 "KTRGRAPH group:\"scope\", id:\"%s\", stop:0x%%jX, attributes: result:%s", call->name,
-		 is_address ? "%p" : "%jd");
-	site.type[1] = is_address ? KTR_ARG_PTR : KTR_ARG_I64;
-	for (unsigned bit = KTRACE_TRACE_ERROR; bit < KTRACE_TRACE_RETURNS; bit <<= 1) {
-		if (!(variant & bit))
-			continue;
-		n = strlen(format);
-		snprintf(format + n, sizeof(format) - n,
-			 "%s", bit == KTRACE_TRACE_ERROR ? ", error:%s" : ", on:\"%s\"");
-		n = strlen(names);
-		snprintf(names + n, sizeof(names) - n, "%s", bit == KTRACE_TRACE_ERROR ? ",error" : ",on");
-		site.type[site.n_args++] = KTR_ARG_STR;
-	}
-	if (call->n_args == KTR_ARGS_MAX)
-		site.type[site.n_args++] = ktrace_trace_attribute(call, KTR_ARGS_MAX - 1, format, names);
-	return ktrace_trace_site(trace, call, "return", &site, format);
-}
-
-/* Calls that have no name, of 32-bit programs and of kernels that are newer than the table. */
-static int ktrace_trace_number_sites(struct ktrace_trace *trace)
-{
-	struct ktr__ktrace_site site = {
-		.mask = trace->mask,
-		.class_name = "syscall",
-		.name = "syscall::number:entry",
-		.func = "number",
-		.format =
-			"KTRGRAPH group:\"scope\", id:\"call\", start:0x%jX, attributes: number:%ju, is_32bit:%d, arg0:%p, arg1:%p",
-		.names = "key,number,is_32bit,arg0,arg1",
-		.n_args = 5,
-		.type = { KTR_ARG_U64, KTR_ARG_U64, KTR_ARG_I32, KTR_ARG_PTR, KTR_ARG_PTR },
-	};
-
-	trace->number_entry = ktr__ktrace_trace_site(trace->out, &site);
-	site.name = "syscall::number:return";
-	site.format = "KTRGRAPH group:\"scope\", id:\"call\", stop:0x%jX, attributes: result:%jd, number:%ju";
-	site.names = "key,result,number";
-	site.n_args = 3;
-	site.type[1] = KTR_ARG_I64;
-	site.type[2] = KTR_ARG_U64;
-	trace->number_return = ktr__ktrace_trace_site(trace->out, &site);
-	return trace->number_entry && trace->number_return ? 0 : -ENOMEM;
-}
-
-static int ktrace_trace_other_sites(struct ktrace_trace *trace)
-{
-	struct ktr__ktrace_site site = {
-		.mask = trace->data_mask,
-		.class_name = "sysdata",
-		.name = "syscall::data",
-		.func = "data",
-		.format = "%s %d \"%s\" %ju bytes: %s",
-		.names = "what,fd,on,bytes,data",
-		.n_args = 5,
-		.type = { KTR_ARG_STR, KTR_ARG_I32, KTR_ARG_STR, KTR_ARG_U64, KTR_ARG_STR },
-	};
-
-	trace->data = ktr__ktrace_trace_site(trace->out, &site);
-	site = (struct ktr__ktrace_site){
-		.mask = KTR_SIG,
-		.class_name = "sig",
-		.name = "syscall::signal",
-		.func = "signal",
-		.format = "signal %s, code %d, handler %p",
-		.names = "signal,code,handler",
-		.n_args = 3,
-		.type = { KTR_ARG_STR, KTR_ARG_I32, KTR_ARG_PTR },
-	};
-	trace->signal = ktr__ktrace_trace_site(trace->out, &site);
-	site = (struct ktr__ktrace_site){
-		.mask = KTR_PROC,
-		.class_name = "proc",
-		.name = "syscall::program",
-		.func = "program",
-		.format = "program %s%s",
-		.names = "program,bits",
-		.n_args = 2,
-		.type = { KTR_ARG_STR, KTR_ARG_STR },
-	};
-	trace->program = ktr__ktrace_trace_site(trace->out, &site);
-	site = (struct ktr__ktrace_site){
-		.mask = trace->data_mask,
-		.class_name = "sysdata",
-		.name = "syscall::utrace",
-		.func = "utrace",
-		.format = "utrace %ju bytes: %s",
-		.names = "bytes,data",
-		.n_args = 2,
-		.type = { KTR_ARG_U64, KTR_ARG_STR },
-	};
-	trace->user = ktr__ktrace_trace_site(trace->out, &site);
-	return trace->data && trace->signal && trace->program && trace->user ? ktrace_trace_number_sites(trace)
-									     : -ENOMEM;
-}
-
-/* The site of a row of a table of them, made when it is first needed. */
-static uint32_t *ktrace_trace_known(uint32_t **sites, uint32_t *room, size_t at)
-{
-	return ktr__array_grow(sites, room, (uint32_t)at, sizeof(**sites)) ? NULL : &(*sites)[at];
-}
 
 /* ---- tasks ---- */
 
@@ -297,7 +104,7 @@ static int ktrace_trace_number_begin(struct ktrace_trace *trace, const struct kt
 					      { .number = task->args[1] } };
 
 	value[2].number = task->on[0] == '3';
-	return ktr__ktrace_trace_event(trace->out, trace->number_entry, task->tid, ns, value);
+	return ktr__ktrace_trace_event(trace->out, trace->sites.number_entry, task->tid, ns, value);
 }
 
 /* Records the beginning that is held. */
@@ -306,7 +113,7 @@ static int ktrace_trace_release(struct ktrace_trace *trace)
 	struct ktrace_trace_begin *begin = &trace->begin;
 	struct ktrace_trace_task *task = begin->task;
 	struct ktr__ktrace_value value[KTR_ARGS_MAX] = { { 0 } };
-	uint32_t *site;
+	uint32_t site;
 	int rc;
 
 	if (!task)
@@ -314,22 +121,20 @@ static int ktrace_trace_release(struct ktrace_trace *trace)
 	begin->task = NULL;
 	if (!task->call)
 		return ktrace_trace_number_begin(trace, task, begin->ns);
-	site = ktrace_trace_known(&trace->entry, &trace->n_entries, (size_t)(task->call - ktr__call_row(0)));
+	site = ktrace_sites_entry(&trace->sites, task->call);
 	if (!site)
 		return -ENOMEM;
-	if (!*site)
-		*site = ktrace_trace_entry_site(trace, task->call);
 	value[0].number = (uint64_t)task->tid;
-	for (unsigned i = 0; i < ktrace_trace_n_args(task->call); i++) {
+	for (unsigned i = 0; i < ktrace_sites_n_args(task->call); i++) {
 		value[1 + i].number = task->args[i];
 		if (!begin->has_text[i] && call_text_is_unsaid(task->call, task->args, i))
 			begin->text[i][0] = '\0';
 		else if (!begin->has_text[i] && (task->call->args[i] == 'n' || call_text_has_names(task->call, i) ||
-						 ktrace_trace_is_address(task->call, i)))
+						 ktrace_sites_is_address(task->call, i)))
 			call_text(task->call, task->args, i, begin->text[i], sizeof(begin->text[i]));
 		ktrace_trace_text(&value[1 + i], begin->text[i]);
 	}
-	rc = ktr__ktrace_trace_event(trace->out, *site, task->tid, begin->ns, value);
+	rc = ktr__ktrace_trace_event(trace->out, site, task->tid, begin->ns, value);
 	if (strcmp(task->call->name, "exit") == 0)
 		ktr__ktrace_trace_ended(trace->out, task->pid, task->tid, begin->ns);
 	return rc;
@@ -448,7 +253,7 @@ static int ktrace_trace_number_end(struct ktrace_trace *trace, const struct ktra
 						     { .number = (uint64_t)value },
 						     { .number = task->number } };
 
-	return ktr__ktrace_trace_event(trace->out, trace->number_return, task->tid, ns, values);
+	return ktr__ktrace_trace_event(trace->out, trace->sites.number_return, task->tid, ns, values);
 }
 
 static const char *ktrace_trace_why(const struct ktr__tracee_event *event, char text[32])
@@ -469,20 +274,17 @@ static int ktrace_trace_return(struct ktrace_trace *trace, struct ktrace_trace_t
 	char text[32], sixth[KTRACE_TRACE_TEXT];
 	const char *why = ktrace_trace_why(event, text);
 	unsigned n = 1, variant;
-	uint32_t *site;
+	uint32_t site;
 
 	if (!task->in_call || task->number != event->result.number)
 		return 0; /* a child begins with the return of what made it */
 	task->in_call = 0;
 	if (!task->call)
 		return ktrace_trace_number_end(trace, task, result, ns);
-	variant = (why ? KTRACE_TRACE_ERROR : 0) | (task->on[0] ? KTRACE_TRACE_ABOUT : 0);
-	site = ktrace_trace_known(&trace->returns, &trace->n_returns,
-				  (size_t)(task->call - ktr__call_row(0)) * KTRACE_TRACE_RETURNS + variant);
+	variant = (why ? KTRACE_SITES_ERROR : 0) | (task->on[0] ? KTRACE_SITES_ABOUT : 0);
+	site = ktrace_sites_return(&trace->sites, task->call, variant);
 	if (!site)
 		return -ENOMEM;
-	if (!*site)
-		*site = ktrace_trace_return_site(trace, task->call, variant);
 	value[n++].number = (uint64_t)result;
 	if (why)
 		ktrace_trace_text(&value[n++], why);
@@ -494,7 +296,7 @@ static int ktrace_trace_return(struct ktrace_trace *trace, struct ktrace_trace_t
 		value[n].number = task->args[KTR_ARGS_MAX - 1];
 	}
 	ktrace_trace_effects(trace, task, result, event->result.error);
-	return ktr__ktrace_trace_event(trace->out, *site, task->tid, ns, value);
+	return ktr__ktrace_trace_event(trace->out, site, task->tid, ns, value);
 }
 
 /* ---- the others ---- */
@@ -527,7 +329,7 @@ static int ktrace_trace_data(struct ktrace_trace *trace, const struct ktrace_tra
 	ktrace_trace_text(&value[2], task->on);
 	value[3].number = event->io.n;
 	value[4] = ktrace_trace_bytes(event->io.bytes, event->io.n, text);
-	return ktr__ktrace_trace_event(trace->out, trace->data, task->tid, ns, value);
+	return ktr__ktrace_trace_event(trace->out, trace->sites.data, task->tid, ns, value);
 }
 
 static int ktrace_trace_user(struct ktrace_trace *trace, const struct ktr__tracee_event *event, uint64_t ns)
@@ -536,7 +338,7 @@ static int ktrace_trace_user(struct ktrace_trace *trace, const struct ktr__trace
 	const struct ktr__ktrace_value value[2] = { { .number = event->user.n },
 						    ktrace_trace_bytes(event->user.bytes, event->user.n, text) };
 
-	return ktr__ktrace_trace_event(trace->out, trace->user, event->tid, ns, value);
+	return ktr__ktrace_trace_event(trace->out, trace->sites.user, event->tid, ns, value);
 }
 
 static int ktrace_trace_signal(struct ktrace_trace *trace, const struct ktr__tracee_event *event, uint64_t ns)
@@ -549,7 +351,7 @@ static int ktrace_trace_signal(struct ktrace_trace *trace, const struct ktr__tra
 	ktrace_trace_text(&value[0], text);
 	value[1].number = event->signal.code == INT32_MIN ? 0 : (uint64_t)event->signal.code;
 	value[2].number = event->signal.handler;
-	return ktr__ktrace_trace_event(trace->out, trace->signal, event->tid, ns, value);
+	return ktr__ktrace_trace_event(trace->out, trace->sites.signal, event->tid, ns, value);
 }
 
 /* A process is traced from here on, or has become another program, whose one thread has the process's number. */
@@ -560,7 +362,7 @@ static int ktrace_trace_start(struct ktrace_trace *trace, const struct ktr__trac
 	ktr__descriptors_forget(&trace->descriptors, event->pid);
 	ktrace_trace_text(&value[0], event->comm);
 	ktrace_trace_text(&value[1], event->is_32bit ? ", of 32 bits" : "");
-	return ktr__ktrace_trace_event(trace->out, trace->program, event->tid, ns, value);
+	return ktr__ktrace_trace_event(trace->out, trace->sites.program, event->tid, ns, value);
 }
 
 static int ktrace_trace_end(struct ktrace_trace *trace, const struct ktr__tracee_event *event, uint64_t ns)
@@ -654,10 +456,8 @@ int ktrace_trace_open(struct ktrace_trace **out, const char *path, const char *c
 		free(trace);
 		return rc;
 	}
-	trace->mask = ktr__ktrace_trace_class(trace->out, "syscall", "system calls, as a tracer saw them");
-	trace->data_mask = ktr__ktrace_trace_class(trace->out, "sysdata", "data that system calls read and wrote");
 	*out = trace;
-	if (!ktrace_trace_other_sites(trace))
+	if (!ktrace_sites_open(&trace->sites, trace->out))
 		return 0;
 	ktrace_trace_close(trace);
 	*out = NULL;
@@ -678,8 +478,7 @@ int ktrace_trace_close(struct ktrace_trace *trace)
 			free(task);
 		}
 	ktr__descriptors_free(&trace->descriptors);
-	free(trace->entry);
-	free(trace->returns);
+	ktrace_sites_free(&trace->sites);
 	free(trace);
 	return rc ? rc : closed;
 }
