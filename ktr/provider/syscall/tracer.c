@@ -13,11 +13,10 @@
 
 #include "conf/kit/array.h"
 #include "ktr/provider/syscall/tracee_memory.h"
-#include "ktr/provider/syscall/tracee_wait.h"
+#include "ktr/provider/syscall/tracee_repeat.h"
 #include "ktr/provider/syscall/tracer_tell.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,8 +24,6 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 
 #define TRACER_SYSCALL_STOP (SIGTRAP | 0x80)
@@ -204,36 +201,6 @@ void ktr__tracer_clear_all(struct ktr__tracer *tracer)
 
 /* ---- to let go ---- */
 
-#if defined(__x86_64__)
-/* A call that our own stop has ended is made again: a timeout of it begins anew. */
-static void tracer_repeat(const struct ktr__task *task)
-{
-	uint64_t process = 0, thread = 0, blocked = 0;
-	struct user_regs_struct regs;
-	struct iovec iov = { &regs, sizeof(regs) };
-
-	if (ptrace(PTRACE_GETREGSET, task->tid, NT_PRSTATUS, &iov) < 0 || iov.iov_len != sizeof(regs))
-		return;
-	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR ||
-	    !ktr__tracee_wait_repeats((long)regs.orig_rax))
-		return;
-	ktr__tracee_status(task->tid, "ShdPnd:", 16, &process);
-	ktr__tracee_status(task->tid, "SigPnd:", 16, &thread);
-	ktr__tracee_status(task->tid, "SigBlk:", 16, &blocked);
-	if ((process | thread) & ~blocked)
-		return; /* it would have ended so without us */
-	regs.rip -= 2; /* back to the instruction: syscall, 0f 05 */
-	regs.rax = regs.orig_rax;
-	ptrace(PTRACE_SETREGSET, task->tid, NT_PRSTATUS, &iov);
-}
-#else
-/* arm64 does not let a tracer see the first argument as it was, nor set it. */
-static void tracer_repeat(const struct ktr__task *task)
-{
-	(void)task;
-}
-#endif
-
 static void tracer_detach(struct ktr__tracer *tracer, struct ktr__task *task, int signal)
 {
 	ptrace(PTRACE_DETACH, task->tid, NULL, (long)signal);
@@ -380,7 +347,7 @@ static void tracer_first_stop(struct ktr__tracer *tracer, struct ktr__task *task
 static void tracer_trap(struct ktr__tracer *tracer, struct ktr__task *task, int signal, int asked)
 {
 	if (signal == SIGTRAP && asked)
-		tracer_repeat(task);
+		ktr__tracee_repeat(task->tid);
 	if (task->is_new)
 		tracer_first_stop(tracer, task);
 	if (task->process->leaving)
