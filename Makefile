@@ -566,6 +566,7 @@ check-types: all ## what `ktr types` says of SQLite and pugixml beside what gdb 
 check-ktrace: all ## what ktr ktrace records of fifty programs is what strace tells of them; ROUNDS=1000 attaches; each cut and bit of a file
 	COUNT=1 FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/strace.sh
 	FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/trace.sh
+	FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/ktrace_filter.sh
 	ROUNDS=$${ROUNDS:-1000} O=$(O) CC="$(CC)" sh tests/cli/bsd/attach.sh
 	FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/kdump.sh
 

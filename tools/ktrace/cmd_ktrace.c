@@ -4,6 +4,7 @@
  * ends that for running ones. The program is this process, so its number, its parent, its terminal and its exit
  * status are as without; ktrace_tracer.c has who traces it.
  */
+#include "ktr/provider/syscall/call_filter.h"
 #include "ktr/provider/syscall/tracee_event.h"
 #include "tools/ktrace/ktrace_control.h"
 #include "tools/ktrace/ktrace_file.h"
@@ -104,6 +105,9 @@ static int ktrace_exec(const struct ktrace *ktrace, char **argv)
 	signal(SIGPIPE, command_sigpipe); /* main() ignores them; ignored signals stay so across exec */
 	signal(SIGXFSZ, command_sigxfsz);
 	interrupt_none();
+	/* Where it cannot be, the program is stopped for all of its calls. */
+	if (ktr__call_filter_saves(ktrace->points))
+		ktr__call_filter_install(ktrace->points);
 	execvp(argv[0], argv);
 	return fail(ktrace->command, "exec of '%s' failed: %s", argv[0], strerror(errno));
 }

@@ -97,7 +97,7 @@ static int ktrace_tracer_do(struct ktrace_tracer *self, const struct ktrace_requ
 	case KTRACE_CLEAR:
 		rc = ktr__tracer_clear(&self->tracer, request->pid, request->points);
 		process = ktr__tracees_process(&self->tracer.tracees, request->pid);
-		rc = rc ? rc : process && process->leaving ? KTRACE_TRACER_LEAVES : 0;
+		rc = rc ? rc : process && process->leaving && !process->filter ? KTRACE_TRACER_LEAVES : 0;
 		break;
 	case KTRACE_SET:
 		if (!same || !ktr__tracees_process(&self->tracer.tracees, request->pid))
@@ -109,7 +109,7 @@ static int ktrace_tracer_do(struct ktrace_tracer *self, const struct ktrace_requ
 		if (!same && request->op == KTRACE_CLEAR_FILE)
 			return 0;
 		ktr__tracer_clear_all(&self->tracer);
-		rc = KTRACE_TRACER_ENDS;
+		rc = self->tracer.filter ? 0 : KTRACE_TRACER_ENDS;
 		break;
 	default:
 		return -EINVAL;

@@ -16,7 +16,8 @@ struct ktr__process {
 	pid_t pid;
 	uint32_t points;  /* enum ktr__tracee_points */
 	int inherit;	  /* children are traced, too */
-	int leaving;	  /* its threads are let go of as they stop */
+	int leaving;	  /* its threads are let go of as they stop, or nothing more is told of them: filter */
+	uint32_t filter;  /* call_filter.h: the points whose calls it stops for; 0: it has none */
 	int started, ended; /* that it has was told */
 	int killed;	  /* by SIGKILL, which was told */
 	int is_32bit;

@@ -8,10 +8,14 @@
  * the kernel makes a call again that it has interrupted for us. Some calls it does not make again, but ends with
  * EINTR (signal(7), "Interruption of system calls ... by stop signals"): those we make again, unless a signal is
  * there.
+ *
+ * A program that has been launched may have put a filter before its calls (call_filter.h): then it runs up to the
+ * next call that the filter stops for, and only if something is to be told of the end up to that, too.
  */
 #include "ktr/provider/syscall/tracer.h"
 
 #include "conf/kit/array.h"
+#include "ktr/provider/syscall/call_filter.h"
 #include "ktr/provider/syscall/tracee_memory.h"
 #include "ktr/provider/syscall/tracee_repeat.h"
 #include "ktr/provider/syscall/tracer_tell.h"
@@ -29,6 +33,8 @@
 #define TRACER_SYSCALL_STOP (SIGTRAP | 0x80)
 #define TRACER_OPTIONS	    (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
 #define TRACER_CHILDREN	    (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
+/* Without us the calls that the filter stops for would fail, those of its children, too. */
+#define TRACER_FILTERED	    (TRACER_OPTIONS | TRACER_CHILDREN | PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL)
 
 void ktr__tracer_init(struct ktr__tracer *tracer, const struct ktr__tracee_sink *sink)
 {
@@ -143,8 +149,16 @@ static void tracer_leave(void *context, struct ktr__task *task)
 {
 	if (task->process == context) {
 		task->process->leaving = 1;
-		tracer_interrupt(task);
+		if (!task->process->filter)
+			tracer_interrupt(task);
 	}
+}
+
+/* What its filter lets through is stopped for, too, from the next stop on. */
+static void tracer_unfilter(void *context, struct ktr__task *task)
+{
+	if (task->process == context)
+		tracer_interrupt(task);
 }
 
 /* Options are set at stops, so children of one that is traced already are as they were. */
@@ -158,6 +172,8 @@ int ktr__tracer_attach(struct ktr__tracer *tracer, pid_t pid, const struct ktr__
 	process = tracer_process(tracer, pid, want);
 	if (!process)
 		return -ENOMEM;
+	if (known && process->filter && (want->points & ~process->filter))
+		ktr__tracees_each(&tracer->tracees, tracer_unfilter, process);
 	if (known)
 		return 0;
 	/* Threads may have been made while the list was read: until nothing new is in it. */
@@ -207,12 +223,25 @@ static void tracer_detach(struct ktr__tracer *tracer, struct ktr__task *task, in
 	ktr__tracees_remove(&tracer->tracees, task);
 }
 
+static int tracer_lets_go(const struct ktr__process *process)
+{
+	return process->leaving && !process->filter;
+}
+
+/* Does nobody want to know of its next call, or tells its filter of it? */
+static int tracer_runs_freely(const struct ktr__task *task)
+{
+	const struct ktr__process *process = task->process;
+
+	return process->leaving || (process->filter && !task->in_call && !(process->points & ~process->filter));
+}
+
 /* Any stop takes the place of one that we have asked for; who is let go of is asked again. */
 static void tracer_go(struct ktr__task *task, int signal)
 {
-	if (task->process->leaving && !task->ending)
+	if (tracer_lets_go(task->process) && !task->ending)
 		tracer_interrupt(task);
-	ptrace(task->process->leaving ? PTRACE_CONT : PTRACE_SYSCALL, task->tid, NULL, (long)signal);
+	ptrace(tracer_runs_freely(task) ? PTRACE_CONT : PTRACE_SYSCALL, task->tid, NULL, (long)signal);
 }
 
 /* ---- stops ---- */
@@ -243,6 +272,8 @@ static struct ktr__task *tracer_born(struct ktr__tracer *tracer, pid_t tid, cons
 		process = ktr__tracees_add_process(&tracer->tracees, (pid_t)pid);
 		if (process && from)
 			tracer_inherit(process, from);
+		if (process)
+			process->filter = tracer->filter;
 	}
 	task = process ? ktr__tracees_add_task(&tracer->tracees, process, tid) : NULL;
 	if (!task)
@@ -313,6 +344,22 @@ static void tracer_ending(struct ktr__tracer *tracer, struct ktr__task *task)
 		ktr__tell_end(tracer, task);
 }
 
+/* A program that becomes another has put its filter before its calls. */
+static void tracer_filtered(struct ktr__tracer *tracer, struct ktr__task *task)
+{
+	if (ptrace(PTRACE_SETOPTIONS, task->tid, NULL, (long)TRACER_FILTERED) == 0)
+		tracer->filter = task->process->filter = task->process->points;
+}
+
+/* The filter has stopped it, at a call whose begin we were not told of before. */
+static void tracer_filter_stop(struct ktr__tracer *tracer, struct ktr__task *task,
+			       const struct __ptrace_syscall_info *info)
+{
+	ktr__tell_entry(tracer, task, info);
+	task->in_call = task->call &&
+			ktr__call_follow(task->call, task->args, task->process->points) == KTR__FOLLOW_END;
+}
+
 static void tracer_call_stop(struct ktr__tracer *tracer, struct ktr__task *task)
 {
 	struct __ptrace_syscall_info info;
@@ -327,7 +374,12 @@ static void tracer_call_stop(struct ktr__tracer *tracer, struct ktr__task *task)
 	}
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
 		ktr__tell_entry(tracer, task, &info);
-	else if (info.op == PTRACE_SYSCALL_INFO_EXIT)
+	else if (info.op == PTRACE_SYSCALL_INFO_SECCOMP && !task->in_call)
+		tracer_filter_stop(tracer, task, &info);
+	else if (info.op == PTRACE_SYSCALL_INFO_EXIT && task->hidden && task->number == SYS_seccomp &&
+		 !info.exit.is_error)
+		tracer_filtered(tracer, task);
+	if (info.op == PTRACE_SYSCALL_INFO_EXIT)
 		ktr__tell_exit(tracer, task, info.exit.rval, info.exit.is_error);
 }
 
@@ -350,7 +402,7 @@ static void tracer_trap(struct ktr__tracer *tracer, struct ktr__task *task, int 
 		ktr__tracee_repeat(task->tid);
 	if (task->is_new)
 		tracer_first_stop(tracer, task);
-	if (task->process->leaving)
+	if (tracer_lets_go(task->process))
 		tracer_detach(tracer, task, 0);
 	else if (signal == SIGTRAP)
 		tracer_go(task, 0);
@@ -362,7 +414,7 @@ static void tracer_signal(struct ktr__tracer *tracer, struct ktr__task *task, in
 {
 	if (task->is_new)
 		tracer_first_stop(tracer, task);
-	if (task->process->leaving) {
+	if (tracer_lets_go(task->process)) {
 		tracer_detach(tracer, task, signal);
 		return;
 	}
@@ -450,6 +502,9 @@ static void tracer_stopped(struct ktr__tracer *tracer, struct ktr__task *task, i
 		break;
 	case PTRACE_EVENT_EXIT:
 		tracer_ending(tracer, task);
+		break;
+	case PTRACE_EVENT_SECCOMP:
+		tracer_call_stop(tracer, task);
 		break;
 	default:
 		if (signal != TRACER_SYSCALL_STOP) {

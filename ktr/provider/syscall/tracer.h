@@ -23,6 +23,7 @@ struct ktr__tracer {
 	struct ktr__tracer_early *early;
 	uint32_t n_early, room_early;
 	struct ktr__tracee_sink sink;
+	uint32_t filter; /* a program's that was launched: call_filter.h; 0: it has none */
 	int error; /* what the sink has said: 0 or -errno */
 	char buffer[KTR__TRACER_IO_MAX + 64];
 };
@@ -38,7 +39,8 @@ void ktr__tracer_init(struct ktr__tracer *tracer, const struct ktr__tracee_sink 
 
 /*
  * Traces a process that waits to become another program: nothing is told before it calls execve(2). Returns when it
- * may go on, 0 or -errno.
+ * may go on, 0 or -errno. If it filters its calls before (call_filter.h), it and its children end with their
+ * tracer: they are not let go of then, but nothing more is told of them.
  */
 int ktr__tracer_launch(struct ktr__tracer *tracer, pid_t pid, const struct ktr__tracer_want *want);
 
@@ -48,7 +50,7 @@ int ktr__tracer_launch(struct ktr__tracer *tracer, pid_t pid, const struct ktr__
  */
 int ktr__tracer_attach(struct ktr__tracer *tracer, pid_t pid, const struct ktr__tracer_want *want);
 
-/* Stops tracing some points of a process, and lets it go when none is left. -ESRCH: it is not ours. */
+/* Stops tracing some points of a process, and lets it go if none is left, and it can be. -ESRCH: it is not ours. */
 int ktr__tracer_clear(struct ktr__tracer *tracer, pid_t pid, uint32_t points);
 void ktr__tracer_clear_all(struct ktr__tracer *tracer);
 

@@ -30,13 +30,16 @@ enum {
 	TRACER_TELL_ERESTART_RESTARTBLOCK = 516
 };
 
-static void tracer_tell(struct ktr__tracer *tracer, const struct ktr__task *task, struct ktr__tracee_event *event)
+static void tracer_tell(struct ktr__tracer *tracer, struct ktr__task *task, struct ktr__tracee_event *event)
 {
 	struct timespec now;
 	int rc;
 
 	if (task->hidden || tracer->error)
 		return;
+	/* Where a filter stops the program, the write(2) that renames may not have been seen. */
+	if (task->process->filter && task->process->renames)
+		ktr__tracee_comm(task->tid, task->comm);
 	clock_gettime(CLOCK_REALTIME, &now);
 	event->pid = task->process->pid;
 	event->tid = task->tid;

@@ -2,7 +2,7 @@
 /*
  * Runs a program where ptrace(2) is refused with an errno: all of it, or, as kernels do that lack it, one request.
  *
- *	refuse ERRNO REQUEST COMMAND...		REQUEST: -1, all; -2, process_vm_readv(2) instead
+ *	refuse ERRNO REQUEST COMMAND...		REQUEST: -1, all; -2, process_vm_readv(2) instead; -3, seccomp(2)
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -29,6 +29,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (atoi(argv[2]) == -2)
 		filter[1].k = SYS_process_vm_readv;
+	if (atoi(argv[2]) == -3)
+		filter[1].k = SYS_seccomp;
 	if (atoi(argv[2]) < 0)
 		filter[3] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JA, 0, 0, 0);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
