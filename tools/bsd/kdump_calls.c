@@ -115,6 +115,33 @@ static void kdump_calls_forget(struct kdump_calls *calls, int32_t pid, const str
 		}
 }
 
+/* The thread of a process that is about to become another program, if it is not the process's first; or NULL. */
+static struct kdump_call *kdump_calls_take_exec(struct kdump_calls *calls, const struct ktr__ktrace_header *header)
+{
+	for (unsigned i = 0; i < KDUMP_CALLS_BUCKETS; i++)
+		for (struct kdump_call **at = &calls->bucket[i], *one; (one = *at) != NULL; at = &one->next)
+			if (one->pid == header->pid && one->tid != header->tid && one->is_open && one->call &&
+			    strncmp(one->call->name, "execve", 6) == 0) {
+				*at = one->next;
+				return one;
+			}
+	return NULL;
+}
+
+/* It has become one: the thread that asked for it has the process's number from here on, the others are gone. */
+static void kdump_calls_exec(struct kdump_calls *calls, const struct ktr__ktrace_header *header)
+{
+	struct kdump_call *one = kdump_calls_take_exec(calls, header), **at;
+
+	if (!one)
+		return;
+	kdump_calls_forget(calls, header->pid, NULL);
+	at = &calls->bucket[(uint64_t)header->tid % KDUMP_CALLS_BUCKETS];
+	one->tid = header->tid;
+	one->next = *at;
+	*at = one;
+}
+
 /* ---- records ---- */
 
 static int kdump_calls_begin(struct kdump_calls *calls, struct kdump_call *call,
@@ -273,6 +300,9 @@ int kdump_calls_record(struct kdump_calls *calls, const struct ktr__ktrace_recor
 		return kdump_calls_struct(call, record);
 	case KTR__KTRACE_PSIG:
 		return kdump_calls_signal(calls, call, record);
+	case KTR__KTRACE_PROCCTOR:
+		kdump_calls_exec(calls, header);
+		return 0;
 	case KTR__KTRACE_PROCDTOR:
 		if (calls->view->gone)
 			calls->view->gone(calls, call);

@@ -66,7 +66,9 @@ static void strace_stat(FILE *out, const struct ktr__ktrace_stat *stat)
 	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if ((stat->mode & S_IFMT) == types[i].type)
 			type = types[i].name;
-	fprintf(out, "{st_mode=%s|%#o, st_size=%" PRId64 ", ...}", type, stat->mode & 07777u, stat->size);
+	fprintf(out, "{st_mode=%s|%s%s%s%#o, st_size=%" PRId64 ", ...}", type,
+		stat->mode & S_ISUID ? "S_ISUID|" : "", stat->mode & S_ISGID ? "S_ISGID|" : "",
+		stat->mode & S_ISVTX ? "S_ISVTX|" : "", stat->mode & 0777u, stat->size);
 }
 
 static void strace_arg(struct kdump_calls *calls, const struct kdump_call *call, unsigned i)
