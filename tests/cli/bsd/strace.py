@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 Runs a program under strace, which prints registers, then paths, and under `ktr ktrace`, each time in an empty folder,
-without address randomisation. Every call of every thread, its arguments and its result, every path, the data that was
-read and written, and every signal that ktrace records must be the same. Numbers of processes are compared by who they are;
-data that is another in each run under strace, random numbers and times, by its length.
+without address randomisation, in a namespace of processes whose numbers no run shares with another, at a time of day
+that stands still. Every call of every thread, its arguments and its result, every path,
+the data that was read and written, and every signal that ktrace records must be the same. Numbers of processes are compared
+by who they are; data that is another in each run under strace, random numbers, by its length. Then the lines of
+`ktr kdump --strace` are compared with strace's: names, results, and all arguments that both show as numbers, names, or text.
 
     strace.py KTR DIR NAME -- COMMAND...
 """
@@ -15,6 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import ktrace  # noqa: E402
+import strace_lines  # noqa: E402
 from strace_names import NAMES, SIGNALS, errno_name  # noqa: E402
 
 BIRTHS = {'fork', 'vfork', 'clone', 'clone3'}
@@ -22,9 +25,27 @@ RANDOM = re.compile(rb'/(t|tmp_obj_)[A-Za-z0-9]{6}$')  # git's temporary names
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
 
 
-def run(argv, folder, env):
+INSIDE = 'echo "$0" >/proc/sys/kernel/ns_last_pid; "$@"; exit $?'
+
+
+def namespace():
+    """Words that begin a command in a namespace of processes; none: they are refused."""
+    for words in [['unshare', '-pf', '--kill-child', '--mount-proc'], ['unshare', '-Urpf', '--kill-child', '--mount-proc']]:
+        done = subprocess.run(words + ['sh', '-c', INSIDE + ' 2>/dev/null', '30000', 'sh', '-c', 'echo $$'], capture_output=True)
+        if done.stdout == b'30001\n':
+            return words
+    return []
+
+
+NAMESPACE = namespace()
+STILL = ['env', 'LD_PRELOAD=' + os.environ['STILL']]  # a program's clock: tests/programs/bsd/still.c
+
+
+def run(first, argv, folder, env):
+    """first: the number before that of the first process."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
+    argv = (NAMESPACE + ['sh', '-c', INSIDE, str(first)] if NAMESPACE else []) + ['setarch', '-R'] + argv
     done = subprocess.run(argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=120)
     return done.returncode, done.stdout
@@ -159,8 +180,8 @@ def compare(label, mine, theirs, names_mine, names_theirs, say):
         _, name, args, result, paths, data = a[i]
         _, other, other_args, other_result, other_paths, other_data = b[i]
 
-        def who(value, table):
-            return table.get(value, value)
+        def same(value, other_value):
+            return value == other_value or names_mine.get(value, 'of mine') == names_theirs.get(other_value, 'of theirs')
         if name != other:
             say('%s: call %d is %s, strace has %s' % (label, i, name, other))
             return
@@ -171,12 +192,11 @@ def compare(label, mine, theirs, names_mine, names_theirs, say):
         if first:
             args = other_args
         n = min(len(args), len(other_args))
-        if [who(x, names_mine) for x in args[:n]] != [who(x, names_theirs) for x in other_args[:n]] or \
-                len(other_args) > len(args):
+        if not all(map(same, args[:n], other_args[:n])) or len(other_args) > len(args):
             say('%s: call %d %s has %s, strace has %s' % (label, i, name, [hex(x) for x in args], [hex(x) for x in other_args]))
         if result == 'just':
             continue  # rt_sigreturn: strace prints the register that it leaves
-        if who(result, names_mine) != who(other_result, names_theirs):
+        if not same(result, other_result):
             say('%s: call %d %s is %s, strace has %s' % (label, i, name, result, other_result))
         if paths is not None and other_paths is not None and [RANDOM.sub(b'/tXXXXXX', x) for x in paths] != \
                 [RANDOM.sub(b'/tXXXXXX', x) for x in other_paths]:
@@ -207,12 +227,10 @@ def main():
                GIT_COMMITTER_DATE='@1 +0000', GIT_CONFIG_NOSYSTEM='1')
     raw, text, out = folder + '/raw', folder + '/text', folder + '/ktrace.out'
     work = folder + '/work'
-    still = ['setarch', '-R']
-    program = shutil.which(command[0])
-    command = [program] + command[1:]
-    codes = [run(still + ['strace', '-f', '-q', '-e', 'raw=all', '-o', raw] + command, work, env),
-             run(still + ['strace', '-f', '-q', '-s', '4096', '-o', text] + command, work, env),
-             run(still + [ktr, 'ktrace', '-i', '-f', out] + command, work, env)]
+    command = [shutil.which(word) for word in STILL[:1]] + STILL[1:] + [shutil.which(command[0])] + command[1:]
+    codes = [run(20000, ['strace', '-f', '-q', '-e', 'raw=all', '-o', raw] + command, work, env),
+             run(20000, ['strace', '-f', '-q', '-s', '4096', '-o', text] + command, work, env),
+             run(25000, [ktr, 'ktrace', '-i', '-f', out] + command, work, env)]
     faults = []
     say = faults.append
     if len({repr(c) for c in codes}) != 1:
@@ -221,15 +239,33 @@ def main():
     mine = ktrace_threads(out, names)
     report(label, mine, theirs, texts, say)
     if unlike:
-        run(still + ['strace', '-f', '-q', '-s', '4096', '-o', text] + command, work, env)
+        run(20000, ['strace', '-f', '-q', '-s', '4096', '-o', text] + command, work, env)
         for fault in steady(strace_threads(raw), strace_threads(text)):
             say(fault)
+    n_lines = lines(ktr, out, folder + '/lines', texts, say)
     for fault in faults[:20]:
         print('FAILED: %s: %s' % (label, fault))
     n = sum(len(e) for _, e in mine)
     if os.environ.get('COUNT'):
-        print('%s: %d threads, %d calls, paths and signals are those of strace' % (label, len(mine), n))
+        print('%s: %d threads, %d calls, paths and signals are those of strace, %d data by their length; %d lines of kdump --strace'
+              % (label.split('\n')[0] or label.split('\n')[1], len(mine), n, len(unlike), n_lines))
     sys.exit(1 if faults else 0)
+
+
+def lines(ktr, out, shown, texts, say):
+    """Those of kdump --strace beside strace's; how many there are."""
+    text = subprocess.run([ktr, 'kdump', '--strace', '-m', '4096', '-f', out], capture_output=True, text=True, check=True,
+                          errors='surrogateescape').stdout
+    with open(shown, 'w', errors='surrogateescape') as file:
+        file.write(re.sub(r'(?m)^(\d+) \d+\.\d{6} ', r'\1 ', text))
+    mine = strace_threads(shown)
+    texts = order_like(texts, mine)
+    births = [{pid: strace_lines.born(events) for pid, events in threads} for threads in (mine, texts)]
+    names_mine, names_theirs = tree(mine, births[0]), tree(texts, births[1])
+    n = 0
+    for (pid, events), (other_pid, other) in zip(mine, texts):
+        n += strace_lines.compare('thread ' + str(names_mine.get(pid)), events, other, (names_mine, names_theirs), say)
+    return n
 
 
 def parsed(theirs, texts):
@@ -282,16 +318,8 @@ def report(label, mine, theirs, texts, say):
 
 def order_like(texts, theirs):
     """The second run's threads in the order of the first, by who made them."""
-    births = {}
-    for pid, events in texts:
-        births[pid] = [int(m[1]) for kind, t in events if kind == 'call'
-                       for m in [re.match(r'(?:fork|vfork|clone|clone3)\(.*\)\s* = (\d+)$', t)] if m and int(m[1]) > 0]
-    raw = {}
-    for pid, events in theirs:
-        raw[pid] = [e for kind, t in events if kind == 'call' for e in [strace_call(t)]
-                    if e[0] in BIRTHS and isinstance(e[2], int) and e[2] > 0]
-        raw[pid] = [e[2] for e in raw[pid]]
-    names_text, names_raw = tree(texts, births), tree(theirs, raw)
+    names_text, names_raw = [tree(threads, {pid: strace_lines.born(events) for pid, events in threads})
+                             for threads in (texts, theirs)]
     by_name = {names_text.get(pid): (pid, events) for pid, events in texts}
     return [by_name.get(names_raw.get(pid), (pid, [])) for pid, _ in theirs]
 
