@@ -6,6 +6,7 @@
 #include "ktr/provider/syscall/descriptors.h"
 
 #include "conf/kit/hash.h"
+#include "ktr/provider/syscall/peers.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,25 +53,36 @@ static void descriptors_copy(struct ktr__descriptor *one, const char *name, size
 		memcpy(one->name, "...", 3);
 }
 
-const char *ktr__descriptors_name(struct ktr__descriptors *descriptors, pid_t pid, pid_t tid, int fd)
+/* Asks what it is called. is_new: it has been made just now, so it has no peer yet. NULL: not known. */
+static struct ktr__descriptor *descriptors_ask(struct ktr__descriptor **at, pid_t pid, pid_t tid, int fd,
+					       int is_new)
 {
-	struct ktr__descriptor **at, *one;
+	struct ktr__descriptor *one;
 	char path[64], name[4096];
+	uint64_t inode;
 	ssize_t n;
 
-	if (fd < 0)
-		return "";
-	at = descriptors_at(descriptors, pid, fd);
-	if (*at)
-		return (*at)->name;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)tid, fd);
-	n = readlink(path, name, sizeof(name));
+	n = readlink(path, name, sizeof(name) - 1);
 	/* What is not there yet may come by any means. */
 	one = n > 0 ? descriptors_new(at, pid, fd) : NULL;
 	if (!one)
-		return "";
+		return NULL;
+	name[n] = '\0';
+	inode = is_new ? 0 : ktr__peer_inode(name);
+	if (inode && ktr__peer_name(tid, inode, name, sizeof(name)))
+		n = (ssize_t)strlen(name);
 	descriptors_copy(one, name, (size_t)n);
-	return one->name;
+	return one;
+}
+
+const char *ktr__descriptors_name(struct ktr__descriptors *descriptors, pid_t pid, pid_t tid, int fd)
+{
+	struct ktr__descriptor **at = descriptors_at(descriptors, pid, fd), *one = fd < 0 ? NULL : *at;
+
+	if (!one && fd >= 0)
+		one = descriptors_ask(at, pid, tid, fd, 0);
+	return one ? one->name : "";
 }
 
 void ktr__descriptors_set(struct ktr__descriptors *descriptors, pid_t pid, int fd, const char *name)
@@ -109,6 +121,7 @@ static void descriptors_drop_range(struct ktr__descriptors *descriptors, pid_t p
 /* How a call changes what descriptors are. */
 enum descriptors_effect {
 	DESCRIPTORS_MAKES,
+	DESCRIPTORS_MAKES_SOCKET,
 	DESCRIPTORS_MAKES_SECOND,
 	DESCRIPTORS_COPIES,
 	DESCRIPTORS_CLOSES,
@@ -124,7 +137,7 @@ static const struct {
 	{ "openat", DESCRIPTORS_MAKES },
 	{ "openat2", DESCRIPTORS_MAKES },
 	{ "creat", DESCRIPTORS_MAKES },
-	{ "socket", DESCRIPTORS_MAKES },
+	{ "socket", DESCRIPTORS_MAKES_SOCKET },
 	{ "accept", DESCRIPTORS_MAKES },
 	{ "accept4", DESCRIPTORS_MAKES },
 	{ "dup", DESCRIPTORS_MAKES },
@@ -179,6 +192,10 @@ void ktr__descriptors_returned(struct ktr__descriptors *descriptors, pid_t pid, 
 	switch (descriptors_effect(call)) {
 	case DESCRIPTORS_MAKES:
 		descriptors_drop(descriptors, pid, value);
+		break;
+	case DESCRIPTORS_MAKES_SOCKET:
+		descriptors_drop(descriptors, pid, value);
+		descriptors_ask(descriptors_at(descriptors, pid, (int)value), pid, pid, (int)value, 1);
 		break;
 	case DESCRIPTORS_COPIES:
 		if (args[1] == F_DUPFD || args[1] == F_DUPFD_CLOEXEC)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What descriptors of other processes are called: the path that one was opened by, as /proc tells it, or the
- * address of its peer. A name is asked for when it is first needed, and forgotten when the descriptor is closed
- * or made anew.
+ * address of its peer, if it was connected when we came. A name is asked for when it is first needed, and forgotten
+ * when the descriptor is closed or made anew.
  */
 #ifndef KTR_DESCRIPTORS_H
 #define KTR_DESCRIPTORS_H

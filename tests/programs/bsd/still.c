@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preloaded: the time of day stands still, so that what a program writes of it is the same at every run. Its functions
- * make no system call for that, as those whose place they take make none.
+ * Preloaded: the time of day stands still, so that what a program writes of it is the same at every run. Its
+ * functions make no system call for that, as those whose place they take make none.
  */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
