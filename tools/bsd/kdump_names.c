@@ -17,13 +17,16 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -117,6 +120,11 @@ static const struct kdump_names kdump_names_rows[] = {
 		    N(ARCH_SET_CPUID)),
 #endif
 	KDUMP_NAMES('y', MASK0, N(TFD_CLOEXEC), N(TFD_NONBLOCK)),
+	KDUMP_NAMES('1', MASK0, N(EPOLL_CLOEXEC)),
+	KDUMP_NAMES('2', MASK0, N(EFD_SEMAPHORE), N(EFD_CLOEXEC), N(EFD_NONBLOCK)),
+	KDUMP_NAMES('3', MASK0, N(SFD_CLOEXEC), N(SFD_NONBLOCK)),
+	KDUMP_NAMES('4', MASK0, N(IN_CLOEXEC), N(IN_NONBLOCK)),
+	KDUMP_NAMES('5', MASK0, N(TFD_TIMER_ABSTIME), N(TFD_TIMER_CANCEL_ON_SET)),
 	KDUMP_NAMES('z', MASK0, N(CLOSE_RANGE_UNSHARE), N(CLOSE_RANGE_CLOEXEC)),
 	KDUMP_NAMES_FIELD('o', MASK, O_ACCMODE, N(O_RDONLY), N(O_WRONLY), N(O_RDWR), N(O_CREAT), N(O_EXCL),
 			  N(O_NOCTTY), N(O_TRUNC), N(O_APPEND), N(O_NONBLOCK), N(O_SYNC), N(O_DSYNC), N(FASYNC),
@@ -154,7 +162,7 @@ const char *kdump_names_find(const struct kdump_name *names, uint64_t value)
 
 const char *kdump_names_signal(int number, char text[32])
 {
-	const char *name = number > 0 && number < 32 ? sigabbrev_np(number) : NULL;
+	const char *name = number == SIGIO ? "IO" : number > 0 && number < 32 ? sigabbrev_np(number) : NULL;
 
 	if (name)
 		snprintf(text, 32, "SIG%s", name);

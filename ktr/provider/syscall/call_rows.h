@@ -299,15 +299,15 @@
 	CALL(timerfd_create, 283, 85, "ky", NONE, NONE) \
 	CALL(eventfd, 284, -1, ".", NONE, NONE) \
 	CALL(fallocate, 285, 47, "....", NONE, NONE) \
-	CALL(timerfd_settime, 286, 86, ".b..", NONE, NONE) \
+	CALL(timerfd_settime, 286, 86, ".5..", NONE, NONE) \
 	CALL(timerfd_gettime, 287, 87, "..", NONE, NONE) \
 	CALL(accept4, 288, 242, "...t", NONE, ADDR_OUT) \
-	CALL(signalfd4, 289, 74, "...O", NONE, NONE) \
-	CALL(eventfd2, 290, 19, ".O", NONE, NONE) \
-	CALL(epoll_create1, 291, 20, "O", NONE, NONE) \
+	CALL(signalfd4, 289, 74, "...3", NONE, NONE) \
+	CALL(eventfd2, 290, 19, ".2", NONE, NONE) \
+	CALL(epoll_create1, 291, 20, "1", NONE, NONE) \
 	CALL(dup3, 292, 24, "..O", NONE, NONE) \
 	CALL(pipe2, 293, 59, ".O", NONE, NONE) \
-	CALL(inotify_init1, 294, 26, "O", NONE, NONE) \
+	CALL(inotify_init1, 294, 26, "4", NONE, NONE) \
 	CALL(preadv, 295, 69, ".....", READV, NONE) \
 	CALL(pwritev, 296, 70, ".....", WRITEV, NONE) \
 	CALL(rt_tgsigqueueinfo, 297, 240, "..s.", NONE, NONE) \

@@ -220,6 +220,7 @@ def unescape(text):
 
 def main():
     ktr, folder, label = sys.argv[1:4]
+    label = ' '.join(label.split())[:60]
     command = sys.argv[5:]
     names = NAMES
     env = dict(PATH=os.environ['PATH'], HOME='/nonexistent', LC_ALL='C', TZ='UTC', PYTHONHASHSEED='0', PERL_HASH_SEED='0',
@@ -248,7 +249,7 @@ def main():
     n = sum(len(e) for _, e in mine)
     if os.environ.get('COUNT'):
         print('%s: %d threads, %d calls, paths and signals are those of strace, %d data by their length; %d lines of kdump --strace'
-              % (label.split('\n')[0] or label.split('\n')[1], len(mine), n, len(unlike), n_lines))
+              % (label, len(mine), n, len(unlike), n_lines))
     sys.exit(1 if faults else 0)
 
 

@@ -39,7 +39,8 @@ each() {
 	same perl -e 'system(split) for @ARGV' "$@"
 }
 each 'mkdir d' 'cp /etc/passwd d/a' 'mv d/a d/b' 'ln d/b d/c' 'ln -s b d/s' 'chmod 600 d/b' 'touch d/t' 'rm -r d'
-each 'git init -q .' 'touch a' 'git add a' 'git -c user.name=a -c user.email=b commit -qm c' 'git log --oneline'
+# Of a file that is as old as the index git looks whether it has changed since.
+each 'git init -q .' 'touch -d @1 a' 'git add a' 'git -c user.name=a -c user.email=b commit -qm c' 'git log --oneline'
 for program in 'ls -l /usr/share' 'cat /etc/passwd' 'head -c 100 /etc/services' 'wc /etc/services' 'sort -r /etc/passwd' \
 	'cut -d: -f1 /etc/passwd' 'tr a b' 'sha256sum /etc/passwd' 'du -s /etc/apt' 'stat /etc/passwd' 'uniq /etc/passwd' \
 	'od -c /etc/hostname' 'tail -n 3 /etc/passwd' 'seq 1000' 'env' 'uname -a' 'id' 'find /etc/apt' 'grep root /etc/passwd' \

@@ -58,8 +58,9 @@ def address(mine, theirs):
 
 def alike(mine, theirs, names):
     if NUMBER.match(mine) or mine == 'NULL':
+        mine, theirs = mine.replace('NULL', '0'), theirs.replace('NULL', '0')
         if not NUMBER.match(theirs):
-            return mine != 'NULL' or theirs == 'NULL'
+            return mine != '0' or theirs in ('[]', '""') or bool(FLAGS.match(theirs))
         a, b = number(mine), number(theirs)
         return a == b or (a - b) % (1 << 32) == 0 or names[0].get(a, 'of mine') == names[1].get(b, 'of theirs')
     if mine.startswith('"') and theirs.startswith('"'):
