@@ -7,6 +7,7 @@
 
 [ "$(uname -m)" = x86_64 ] || { skip "strace's lines are compared with the numbers of x86-64"; exit 0; }
 $cc -Iinclude -O1 -w tests/programs/bsd/lives.c -o "$dir/lives" -lpthread || exit 1
+$cc -D_GNU_SOURCE -O1 -w tests/programs/bsd/flags.c -o "$dir/flags" || exit 1
 $cc -O1 -fPIC -shared tests/programs/bsd/still.c -o "$dir/still.so" || exit 1
 export STILL="$dir/still.so"
 n=0
@@ -27,6 +28,7 @@ same "$dir/lives" restart
 same "$dir/lives" sockets
 same "$dir/lives" vectors
 same "$dir/lives" pipe
+same "$dir/flags"
 same tar cf x.tar /etc/passwd /etc/group
 [ "${FULL:-0}" = 1 ] || exit $failed
 
