@@ -19,6 +19,7 @@ def ways():
     """How to trace: name, words before the command."""
     out = {'as it is': [], 'ktr ktrace': [KTR, 'ktrace', '-i', '-f', 'k.out'],
            'ktr ktrace -t c': [KTR, 'ktrace', '-i', '-t', 'c', '-f', 'c.out'],
+           'ktr ktrace -t n': [KTR, 'ktrace', '-i', '-t', 'n', '-f', 'n.out'],
            'ktr ktrace -o TRACE': [KTR, 'ktrace', '-i', '-o', 'trace']}
     if shutil.which('strace'):
         out['strace -f -o FILE'] = ['strace', '-f', '-o', 's.out']

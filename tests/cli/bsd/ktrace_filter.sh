@@ -91,6 +91,13 @@ is "records after -c" "$("$ktr" kdump -f trace | wc -l)" "$n"
 status 0 "$ktr" ktrace -t n -f trace sh -c "\"$ktr\" ktrace -C; ls /a/path; exit 0"
 "$ktr" kdump -f trace | grep -q '/a/path' && fail "a path after -C"
 
+# A file that is full: it goes on.
+# shellcheck disable=SC2016
+status 0 sh -c 'ulimit -f 8; exec "$0" ktrace -i -t n -f trace sh -c "ls -lR /usr/share/doc >/dev/null 2>&1; echo done"' "$ktr"
+is "what it says whose file is full" "$(cat out)" done
+await '[ -s err ]'
+is "what is said of that" "$(cat err)" "ktr ktrace: trace: File too large: nothing more is traced"
+
 # It ends with its tracer.
 "$ktr" ktrace -t n -f trace sleep 1000 &
 sleeper=$!
