@@ -154,7 +154,7 @@ else
 	echo "trace_marker: not measured: there is no /sys/kernel/tracing, or it may not be written"
 fi
 # ---- a system call of a program that knows nothing of any of them ----
-echo "System calls of dd bs=1, two a byte:"
-WHAT=dd RUNS="${RUNS:-3}" O=$O sh tests/bench-ktrace/run.sh || failed=1
+echo "System calls: of dd bs=1, two a byte; of git status; of nginx, asked by one client:"
+RUNS="${RUNS:-3}" O=$O sh tests/bench-ktrace/run.sh || failed=1
 echo "NanoLog: not measured: Debian does not package it"
 exit $failed
