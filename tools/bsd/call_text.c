@@ -135,6 +135,8 @@ static char call_text_letter(const struct ktr__call *call, const uint64_t *args,
 
 	if (letter == 'f')
 		return args[i - 1] == F_SETFL ? 'o' : args[i - 1] == F_SETFD ? 'f' : '.';
+	if (letter == '=')
+		return args[i - 1] == SOL_SOCKET ? '(' : args[i - 1] == IPPROTO_TCP ? ')' : '.';
 	if (letter == 'I' && args[0] != AF_INET && args[0] != AF_INET6)
 		return '.';
 	return letter;
@@ -142,8 +144,7 @@ static char call_text_letter(const struct ktr__call *call, const uint64_t *args,
 
 int call_text_has_names(const struct ktr__call *call, unsigned i)
 {
-	return call->args[i] == 'm' || call->args[i] == 'd' || call->args[i] == 's' || call->args[i] == 'c' ||
-	       call->args[i] == 'u' || call->args[i] == 'f' || kdump_names(call->args[i]) != NULL;
+	return strchr("mdscuf=", call->args[i]) || kdump_names(call->args[i]) != NULL;
 }
 
 size_t call_text(const struct ktr__call *call, const uint64_t *args, unsigned i, char *to, size_t size)

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -130,6 +131,18 @@ static void kdump_args_fcntl(const struct kdump_format *format, uint64_t command
 		kdump_args_number(format, value);
 }
 
+/* Options of sockets, by their level. */
+static void kdump_args_option(const struct kdump_format *format, uint64_t level, uint64_t value)
+{
+	const struct kdump_names *names =
+		level == SOL_SOCKET ? kdump_names('(') : level == IPPROTO_TCP ? kdump_names(')') : NULL;
+
+	if (names)
+		kdump_args_enum(format, names, value);
+	else
+		kdump_args_number(format, value);
+}
+
 /* Protocols have names where the domain is the Internet. */
 static void kdump_args_protocol(const struct kdump_format *format, uint64_t domain, uint64_t value)
 {
@@ -164,6 +177,9 @@ static void kdump_args_one(const struct kdump_format *format, char letter, const
 		return;
 	case 'f':
 		kdump_args_fcntl(format, args[i - 1], args[i]);
+		return;
+	case '=':
+		kdump_args_option(format, args[i - 1], args[i]);
 		return;
 	case 'I':
 		kdump_args_protocol(format, args[0], args[i]);

@@ -67,8 +67,8 @@
 	CALL(getsockname, 51, 204, "...", NONE, ADDR_OUT) \
 	CALL(getpeername, 52, 205, "...", NONE, ADDR_OUT) \
 	CALL(socketpair, 53, 199, "DT..", NONE, NONE) \
-	CALL(setsockopt, 54, 208, ".q...", NONE, NONE) \
-	CALL(getsockopt, 55, 209, ".q...", NONE, NONE) \
+	CALL(setsockopt, 54, 208, ".q=..", NONE, NONE) \
+	CALL(getsockopt, 55, 209, ".q=..", NONE, NONE) \
 	CALL(clone, 56, 220, "c....", NONE, NONE) \
 	CALL(fork, 57, -1, "", NONE, NONE) \
 	CALL(vfork, 58, -1, "", NONE, NONE) \
@@ -178,7 +178,7 @@
 	CALL(sync, 162, 81, "", NONE, NONE) \
 	CALL(acct, 163, 89, "n", NONE, NONE) \
 	CALL(settimeofday, 164, 170, "..", NONE, NONE) \
-	CALL(mount, 165, 40, ".n...", NONE, NONE) \
+	CALL(mount, 165, 40, ".n.6.", NONE, NONE) \
 	CALL(umount2, 166, 39, "nU", NONE, NONE) \
 	CALL(swapon, 167, 224, "n.", NONE, NONE) \
 	CALL(swapoff, 168, 225, "n", NONE, NONE) \
@@ -260,14 +260,14 @@
 	CALL(mq_notify, 244, 184, "..", NONE, NONE) \
 	CALL(mq_getsetattr, 245, 185, "...", NONE, NONE) \
 	CALL(kexec_load, 246, 104, "....", NONE, NONE) \
-	CALL(waitid, 247, 95, "...W.", NONE, NONE) \
+	CALL(waitid, 247, 95, "8..W.", NONE, NONE) \
 	CALL(add_key, 248, 217, ".....", NONE, NONE) \
 	CALL(request_key, 249, 218, "....", NONE, NONE) \
 	CALL(keyctl, 250, 219, ".....", NONE, NONE) \
 	CALL(ioprio_set, 251, 30, "...", NONE, NONE) \
 	CALL(ioprio_get, 252, 31, "..", NONE, NONE) \
 	CALL(inotify_init, 253, -1, "", NONE, NONE) \
-	CALL(inotify_add_watch, 254, 27, ".n.", NONE, NONE) \
+	CALL(inotify_add_watch, 254, 27, ".nZ", NONE, NONE) \
 	CALL(inotify_rm_watch, 255, 28, "..", NONE, NONE) \
 	CALL(migrate_pages, 256, 238, "....", NONE, NONE) \
 	CALL(openat, 257, 56, "dnom", NONE, NONE) \
@@ -288,17 +288,17 @@
 	CALL(unshare, 272, 97, "c", NONE, NONE) \
 	CALL(set_robust_list, 273, 99, "..", NONE, NONE) \
 	CALL(get_robust_list, 274, 100, "...", NONE, NONE) \
-	CALL(splice, 275, 76, "......", NONE, NONE) \
-	CALL(tee, 276, 77, "....", NONE, NONE) \
-	CALL(sync_file_range, 277, 84, "....", NONE, NONE) \
-	CALL(vmsplice, 278, 75, "....", NONE, NONE) \
+	CALL(splice, 275, 76, ".....S", NONE, NONE) \
+	CALL(tee, 276, 77, "...S", NONE, NONE) \
+	CALL(sync_file_range, 277, 84, "...K", NONE, NONE) \
+	CALL(vmsplice, 278, 75, "...S", NONE, NONE) \
 	CALL(move_pages, 279, 239, "......", NONE, NONE) \
 	CALL(utimensat, 280, 88, "dn.A", NONE, NONE) \
 	CALL(epoll_pwait, 281, 22, "......", NONE, NONE) \
 	CALL(signalfd, 282, -1, "...", NONE, NONE) \
 	CALL(timerfd_create, 283, 85, "ky", NONE, NONE) \
 	CALL(eventfd, 284, -1, ".", NONE, NONE) \
-	CALL(fallocate, 285, 47, "....", NONE, NONE) \
+	CALL(fallocate, 285, 47, ".E..", NONE, NONE) \
 	CALL(timerfd_settime, 286, 86, ".5..", NONE, NONE) \
 	CALL(timerfd_gettime, 287, 87, "..", NONE, NONE) \
 	CALL(accept4, 288, 242, "...t", NONE, ADDR_OUT) \
@@ -321,7 +321,7 @@
 	CALL(clock_adjtime, 305, 266, "k.", NONE, NONE) \
 	CALL(syncfs, 306, 267, ".", NONE, NONE) \
 	CALL(sendmmsg, 307, 269, "...G", NONE, NONE) \
-	CALL(setns, 308, 268, "..", NONE, NONE) \
+	CALL(setns, 308, 268, ".c", NONE, NONE) \
 	CALL(getcpu, 309, 168, "...", NONE, NONE) \
 	CALL(process_vm_readv, 310, 270, "......", NONE, NONE) \
 	CALL(process_vm_writev, 311, 271, "......", NONE, NONE) \
@@ -336,16 +336,16 @@
 	CALL(kexec_file_load, 320, 294, ".....", NONE, NONE) \
 	CALL(bpf, 321, 280, "...", NONE, NONE) \
 	CALL(execveat, 322, 281, "dn..A", NONE, NONE) \
-	CALL(userfaultfd, 323, 282, ".", NONE, NONE) \
+	CALL(userfaultfd, 323, 282, "O", NONE, NONE) \
 	CALL(membarrier, 324, 283, "...", NONE, NONE) \
-	CALL(mlock2, 325, 284, "...", NONE, NONE) \
+	CALL(mlock2, 325, 284, "..9", NONE, NONE) \
 	CALL(copy_file_range, 326, 285, "......", NONE, NONE) \
 	CALL(preadv2, 327, 286, "......", READV, NONE) \
 	CALL(pwritev2, 328, 287, "......", WRITEV, NONE) \
 	CALL(pkey_mprotect, 329, 288, "..P.", NONE, NONE) \
 	CALL(pkey_alloc, 330, 289, "..", NONE, NONE) \
 	CALL(pkey_free, 331, 290, ".", NONE, NONE) \
-	CALL(statx, 332, 291, "dnA..", NONE, NONE) \
+	CALL(statx, 332, 291, "dnA7.", NONE, NONE) \
 	CALL(io_pgetevents, 333, 292, "......", NONE, NONE) \
 	CALL(rseq, 334, 293, "...s", NONE, NONE) \
 	CALL(pidfd_send_signal, 424, 424, ".s..", NONE, NONE) \

@@ -7,6 +7,7 @@
  *	.  a number or an address		n  the address of a path
  *	d  a directory's descriptor, or AT_FDCWD	m  a mode (of open: only with O_CREAT)
  *	s  a signal				#  a number, in decimal
+ *	=  an option of the level before it
  *	all others: names and flags, of tools/bsd/kdump_args.c
  */
 #ifndef KTR_CALLS_H

@@ -56,6 +56,8 @@ static int flags_files(void)
 	syscall(SYS_fchownat, AT_FDCWD, "x", -1, -1, AT_SYMLINK_NOFOLLOW);
 	syscall(SYS_utimensat, AT_FDCWD, "x", NULL, AT_SYMLINK_NOFOLLOW);
 	syscall(SYS_newfstatat, AT_FDCWD, "x", buffer, AT_SYMLINK_NOFOLLOW);
+	syscall(SYS_statx, AT_FDCWD, "x", AT_SYMLINK_NOFOLLOW, 0x7ffu, buffer);
+	syscall(SYS_statx, AT_FDCWD, "x", 0, 0x200u, buffer);
 	syscall(SYS_execveat, -1, "", NULL, NULL, AT_EMPTY_PATH);
 	posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	syscall(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, 0, 10);
@@ -111,6 +113,7 @@ static void flags_memory(void)
 	mremap(at, 8192, 4096, MREMAP_MAYMOVE);
 	mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);
 	munlockall();
+	syscall(SYS_mlock2, at, 4096, 1);
 	getrandom(buffer, 0, GRND_RANDOM | GRND_NONBLOCK);
 }
 
@@ -144,6 +147,8 @@ static void flags_signals(void)
 	for (int how = SIG_BLOCK; how <= SIG_SETMASK; how++)
 		syscall(SYS_rt_sigprocmask, how, &none, NULL, 8);
 	syscall(SYS_wait4, -1, NULL, WNOHANG | WCONTINUED, NULL);
+	syscall(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT, NULL);
+	syscall(SYS_waitid, P_PID, 1, NULL, WEXITED | WNOHANG, NULL);
 	syscall(SYS_futex, &one, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 1);
 }
 
