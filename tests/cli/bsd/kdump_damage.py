@@ -6,6 +6,7 @@ in turn, it ends so after each fifth damage, too.
 
     kdump_damage.py KTR DIR
 """
+import concurrent.futures
 import json
 import os
 import re
@@ -96,8 +97,14 @@ def main():
     lines = blocks(whole.stdout)
     assert whole.returncode == 0 and len(lines) == len(RECORDS) - 1, whole
     full = os.environ.get('FULL') == '1'
-    cuts(ktr, path, data, ends, lines, 1 if full else 31)
-    flips(ktr, path, data, ends, lines, range(0, 8 * len(data), 1 if full else 131))
+    # As many at once as there are processors, each with files of its own.
+    workers = os.cpu_count() or 1
+    bits = range(0, 8 * len(data), 1 if full else 131)
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        todo = [pool.submit(flips, ktr, '%s.%d' % (path, i), data, ends, lines, bits[i::workers]) for i in range(workers)]
+        cuts(ktr, path, data, ends, lines, 1 if full else 31)
+        for one in todo:
+            one.result()
     for line in bad[:20]:
         print('FAILED:', line)
     sys.exit(bool(bad))
