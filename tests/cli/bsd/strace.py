@@ -153,8 +153,11 @@ def tree(threads, births):
 
 
 def calls_of(events):
-    """Without those that are up to the day: whether one thread has to wait for another, or is told of a child's end first."""
-    return [e for e in events if e[0] == 'call' and e[1] != 'futex' and e[1:4:2] != ['wait4', 'restart']]
+    """
+    Without those that are up to the day: whether one thread has to wait for another, or is told of a child's end first,
+    and how often random numbers are asked for, which glibc does again if it does not like them (mkstemp(3)).
+    """
+    return [e for e in events if e[0] == 'call' and e[1] not in ('futex', 'getrandom') and e[1:4:2] != ['wait4', 'restart']]
 
 
 unlike = []  # data of one length that is not the same; another run of strace tells whether it ever is

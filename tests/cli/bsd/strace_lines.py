@@ -90,7 +90,7 @@ def unquoted(text):
 def calls(events):
     """Without those that are up to the day, as in strace.py."""
     out = [split(text) for kind, text in events if kind == 'call']
-    return [c for c in out if c[0] != 'futex' and not (c[0] == 'wait4' and c[2].startswith('?'))]
+    return [c for c in out if c[0] not in ('futex', 'getrandom') and not (c[0] == 'wait4' and c[2].startswith('?'))]
 
 
 def result(text):
