@@ -55,9 +55,10 @@ same python3 -c 'import json, subprocess; print(json.dumps(subprocess.run(["true
 same python3 -c '
 import subprocess
 ls = subprocess.Popen(["ls", "/usr/share"], stdout=subprocess.PIPE)
+ls.wait() # what it has written is in the pipe, and the next one reads all of it
 sort = subprocess.Popen(["sort"], stdin=ls.stdout, stdout=subprocess.PIPE)
-ls.wait()
-print(len(sort.communicate()[0]))'
+sort.wait()
+print(len(sort.stdout.read()))'
 same sqlite3 x.db 'create table t(a); insert into t values(1); select * from t'
 same git init -q .
 # A pipeline, its programs each in its turn: whoever is woken first reads what there is.
