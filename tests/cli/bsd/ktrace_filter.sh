@@ -104,8 +104,8 @@ exec 5>&-
 wait $reader
 is "it reads on, and ends" $? 1
 is "records after -c" "$("$ktr" kdump -f trace | wc -l)" "$n"
-status 0 "$ktr" ktrace -t n -f trace sh -c "\"$ktr\" ktrace -C; ls /a/path; exit 0"
-"$ktr" kdump -f trace | grep -q '/a/path' && fail "a path after -C"
+status 0 "$ktr" ktrace -t n -f trace sh -c "\"$ktr\" ktrace -c -f trace; ls /a/path; exit 0"
+"$ktr" kdump -f trace | grep -q '/a/path' && fail "a path after -c -f"
 
 # A file that is full: it goes on.
 # shellcheck disable=SC2016
