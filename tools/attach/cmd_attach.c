@@ -7,6 +7,7 @@
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_knobs.h"
 #include "tools/attach/attach_library.h"
+#include "tools/attach/attach_look.h"
 #include "tools/attach/attach_refuse.h"
 #include "tools/attach/inject.h"
 #include "tools/command.h"
@@ -194,8 +195,7 @@ static int cmd_attach(int argc, char **argv)
 	    !ktr__session_find_pid((pid_t)c.pid, path, sizeof(path), NULL))
 		return attach_session(&c, &facts, path);
 	if (attach_refuse(&facts, c.force, &err))
-		return fail(argv[0], "process %d%s%s%s: %s", (int)c.pid, facts.there ? " (" : "",
-			    facts.name, facts.there ? ")" : "", err.text);
+		return attach_look_fails(argv[0], &facts, &err);
 	return attach_agent(&c, &facts);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ktr sample: a process's stacks, again and again for some seconds, as a tree of calls for each thread. */
-#include "tools/attach/attach_facts.h"
-#include "tools/attach/attach_refuse.h"
+#include "tools/attach/attach_look.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
@@ -57,14 +56,6 @@ static void sample_sums(const struct sample *sample)
 		sample->n_kept);
 }
 
-static int sample_refused(const struct sample_command *c, const struct attach_facts *facts, int code)
-{
-	struct ktr_error err = KTR_ERROR_NONE;
-
-	attach_refused(facts, code, &err);
-	return fail(c->command, "process %d (%s): %s", (int)facts->pid, facts->name, err.text);
-}
-
 static int sample_run(const struct sample_command *c, const struct attach_facts *facts)
 {
 	struct sample sample = { .pid = facts->pid, .period_ns = 1000000000 / c->hz };
@@ -74,16 +65,16 @@ static int sample_run(const struct sample_command *c, const struct attach_facts 
 	sample.rounds = c->ns / sample.period_ns + !(c->ns / sample.period_ns);
 	rc = ktr__live_open(facts->pid, &sample.live);
 	if (rc)
-		return sample_refused(c, facts, -rc);
+		return attach_look_refused(c->command, facts, -rc);
 	sample_told(facts->pid, facts->name, &told);
 	ktr__live_warm(sample.live);
 	interrupt_call(sample_interrupted);
 	rc = sample_take(&sample, &sample_stop);
 	interrupt_call(NULL);
 	if (sample.refused && !sample.n_stops)
-		rc = sample_refused(c, facts, sample.refused);
+		rc = attach_look_refused(c->command, facts, sample.refused);
 	else if (rc)
-		rc = sample_refused(c, facts, -rc);
+		rc = attach_look_refused(c->command, facts, -rc);
 	else if (sample_text(stdout, &sample, &told))
 		rc = fail(c->command, "not enough memory");
 	else
@@ -109,7 +100,6 @@ static int sample_operands(struct sample_command *c, int argc, char **argv)
 static int cmd_sample(int argc, char **argv)
 {
 	struct sample_command c = { .command = argv[0], .hz = SAMPLE_HZ };
-	struct ktr_error err = KTR_ERROR_NONE;
 	struct attach_facts facts;
 	int rc;
 
@@ -118,13 +108,9 @@ static int cmd_sample(int argc, char **argv)
 	rc = sample_operands(&c, argc, argv);
 	if (rc)
 		return rc;
-	if (c.pid == (uint64_t)getpid())
-		return fail(argv[0], "process %d: that is this command", (int)c.pid);
-	attach_facts("/proc", (pid_t)c.pid, &facts);
-	facts.is_looked_at = 1;
-	if (attach_refuse(&facts, 0, &err))
-		return fail(argv[0], "process %d%s%s%s: %s", (int)c.pid, facts.there ? " (" : "", facts.name,
-			    facts.there ? ")" : "", err.text);
+	rc = attach_look(argv[0], (pid_t)c.pid, &facts);
+	if (rc)
+		return rc;
 	return sample_run(&c, &facts);
 }
 

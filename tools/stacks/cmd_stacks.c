@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ktr stacks: what each thread of a process waits for, and the calls that it is in. */
-#include "tools/attach/attach_facts.h"
-#include "tools/attach/attach_refuse.h"
+#include "tools/attach/attach_look.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/stacks/stacks_text.h"
@@ -39,13 +38,9 @@ struct stacks_sum {
 
 static int stacks_open(const struct stacks_command *c, const struct attach_facts *facts, struct ktr__live **live)
 {
-	struct ktr_error err = KTR_ERROR_NONE;
 	int rc = ktr__live_open(facts->pid, live);
 
-	if (!rc)
-		return 0;
-	attach_refused(facts, -rc, &err);
-	return fail(c->command, "process %d (%s): %s", (int)facts->pid, facts->name, err.text);
+	return rc ? attach_look_refused(c->command, facts, -rc) : 0;
 }
 
 static void stacks_count(struct stacks_sum *sum, const struct stacks_thread *thread)
@@ -84,13 +79,9 @@ static void stacks_each(const struct stacks_command *c, struct ktr__live *live, 
 static int stacks_end(const struct stacks_command *c, const struct attach_facts *facts,
 		      const struct stacks_sum *sum)
 {
-	struct ktr_error err = KTR_ERROR_NONE;
-
 	fflush(stdout);
-	if (sum->refused && !sum->n) {
-		attach_refused(facts, sum->refused, &err);
-		return fail(c->command, "process %d (%s): %s", (int)facts->pid, facts->name, err.text);
-	}
+	if (sum->refused && !sum->n)
+		return attach_look_refused(c->command, facts, sum->refused);
 	if (!sum->n_shown)
 		return fail(c->command, c->tid ? "process %d (%s) has no thread %d" :
 						 "process %d (%s): it has ended meanwhile",
@@ -130,7 +121,6 @@ static int stacks_run(const struct stacks_command *c, const struct attach_facts 
 static int cmd_stacks(int argc, char **argv)
 {
 	struct stacks_command c = { .command = argv[0] };
-	struct ktr_error err = KTR_ERROR_NONE;
 	struct attach_facts facts;
 	int rc;
 
@@ -140,13 +130,9 @@ static int cmd_stacks(int argc, char **argv)
 		return 2;
 	if (!c.pid)
 		return usage_error(argv[0], "which process: -p PID");
-	if (c.pid == (uint64_t)getpid())
-		return fail(argv[0], "process %d: that is this command", (int)c.pid);
-	attach_facts("/proc", (pid_t)c.pid, &facts);
-	facts.is_looked_at = 1;
-	if (attach_refuse(&facts, 0, &err))
-		return fail(argv[0], "process %d%s%s%s: %s", (int)c.pid, facts.there ? " (" : "", facts.name,
-			    facts.there ? ")" : "", err.text);
+	rc = attach_look(argv[0], (pid_t)c.pid, &facts);
+	if (rc)
+		return rc;
 	return stacks_run(&c, &facts);
 }
 
