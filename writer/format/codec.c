@@ -250,8 +250,7 @@ static inline const uint8_t *codec_skip_payload(const uint8_t *at, const uint8_t
  * Where an event with strings or stacks ends, its arguments beginning at `at`; NULL: not within the packet.
  * Offsets among the numbers tell how many bytes of them lie between two strings.
  */
-static const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *end,
-					     const struct ktr__program *program)
+static const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *end, const struct ktr__program *program)
 {
 	unsigned before = 0;
 	size_t n;
