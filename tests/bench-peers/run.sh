@@ -11,7 +11,8 @@ here=tests/bench-peers
 flags="-std=gnu11 -D_GNU_SOURCE -O2 -g -I$here -Iinclude"
 
 missing=
-for need in lttng:lttng-tools lttng-gen-tp:liblttng-ust-dev babeltrace2:babeltrace2 uftrace:uftrace; do
+for need in lttng:lttng-tools lttng-gen-tp:liblttng-ust-dev babeltrace2:babeltrace2 uftrace:uftrace \
+	git:git strace:strace perf:linux-perf nginx:nginx-light; do
 	command -v "${need%:*}" >/dev/null || missing="$missing ${need#*:}"
 done
 if [ -n "$missing" ] && [ "${KTR_NO_INSTALL:-0}" != 1 ] && command -v apt-get >/dev/null; then
