@@ -13,10 +13,11 @@
  *	lossless   what the writer keeps up with: the rate is bisected in windows of a second, each tried TRIES
  *		   times, because other work on the machine only ever takes away; the best is then held for
  *		   SECONDS, and lowered until nothing is lost
- *	disk       lossless, to a trace on a disk: ctr2 and mix
+ *	disk       last of all, to a trace on a disk, ctr2 and mix: flat out, then lossless, searched from what was
+ *		   written on downwards
  *
  * Of what is kept up with LIMIT of the reference is asked, or all that one producer records where that is less, and
- * it is said where that was missed. Last: write(2) of entries as they are, in blocks and one by one; two producers
+ * it is said where that was missed. Then: write(2) of entries as they are, in blocks and one by one; two producers
  * flat out, with the writer on and without it by turns, TRIES times; an idle program. -r sets one rate instead, in
  * million events per second and producer, 0 meaning flat out.
  *
@@ -292,7 +293,6 @@ static void one_event(char *self)
 {
 	struct outcome with = { 0 }, alone = { 0 }, copied;
 	double seconds = plan.seconds, kept, best, own;
-	const char *trace = plan.trace;
 	int missed;
 
 	printf("%s\n", plan.event);
@@ -310,11 +310,20 @@ static void one_event(char *self)
 	printf("          %.2f of the reference (%.2f is asked)%s, %.2f of the recorder\n", kept / best, LIMIT,
 	       missed ? ": MISSED" : kept < LIMIT * best ? ", which one producer does not reach" : "", kept / own);
 	n_missed += missed;
-	if (disk && (plan.event[3] == '2' || plan.event[0] == 'm')) {
-		plan.trace = disk;
-		search(self, "disk", own);
-		plan.trace = trace;
-	}
+}
+
+static void to_disk(char *self)
+{
+	const char *trace = plan.trace;
+	struct outcome outcome;
+
+	printf("%s, to a disk\n", plan.event);
+	plan.trace = disk;
+	plan.rate = 0;
+	outcome = run(self, 1);
+	print("flat out", &outcome, 1);
+	search(self, "disk", per_us(outcome.written, &outcome));
+	plan.trace = trace;
 }
 
 static void two_producers(char *self)
@@ -368,6 +377,19 @@ static void idle(char *self)
 	print("idle", &outcome, 1);
 }
 
+static void rest(char *self)
+{
+	plan.event = "ctr2";
+	printf("write(2) of entries, one at a time and 1024\n");
+	raw(1);
+	raw(1024);
+	printf("ctr2, 2 producers\n");
+	two_producers(self);
+	printf("no event\n");
+	idle(self);
+	plan.n_producers = 1;
+}
+
 static void measure(char *self, int argc, char **argv)
 {
 	static const char *const all[] = { "ctr0", "ctr2", "ctr6", "str16", "mix" };
@@ -379,16 +401,13 @@ static void measure(char *self, int argc, char **argv)
 		plan.event = argc ? argv[i] : all[i];
 		one_event(self);
 	}
-	if (argc)
-		return;
-	plan.event = "ctr2";
-	printf("write(2) of entries, one at a time and 1024\n");
-	raw(1);
-	raw(1024);
-	printf("ctr2, 2 producers\n");
-	two_producers(self);
-	printf("no event\n");
-	idle(self);
+	if (!argc)
+		rest(self);
+	for (int i = 0; disk && i < n; i++) {
+		plan.event = argc ? argv[i] : all[i];
+		if (strcmp(plan.event, "ctr2") == 0 || strcmp(plan.event, "mix") == 0)
+			to_disk(self);
+	}
 }
 
 int main(int argc, char **argv)
