@@ -40,8 +40,8 @@
  *		  goto AGAIN
  *	cold:	  ktr__record_cold(site, { a0 .. a5 }, false)	it is that which makes a site ready
  *
- * An event without arguments (door 0) goes the same way, but leaves the words of the entry as they are, and goes
- * through the door for one argument, with a zero, wherever this is not straight ahead.
+ * An event without arguments (door 0) goes the same way, but has one word alone, of zero, in the upper half of
+ * xmm2, and goes through the door for one argument wherever this is not straight ahead.
  *
  * Copied arguments, by site.text_at:
  *	payload:  0, which a ready site has not: goto cold
@@ -119,6 +119,9 @@
  *	leave:	  self.nest = 0; goto words
  * What takes several slots is written by more, to here, which is a copy of level then (record_own()); it looks at
  * self.nest for where to go on. A handler that comes in between leaves nest as it was.
+ * ktr__record_usual(site + 1), for ktr/provider/fbt, is that way for an event whose only word is in the upper half
+ * of xmm2; what is in rdi is below it. Carry: nothing has happened, for it is not straight ahead. It changes rax,
+ * rdx, rdi, r10, r11 and flags alone.
  *
  * Registers, all of them ones a call may change: rsi a0, xmm1 a1, rcx a2, r8 a3, r9 a4, xmm0 a5. From START on
  * they are words of the entry, but of a stack, and stay what they are. The site is in xmm2. A text is in xmm3
@@ -672,9 +675,6 @@ DOOR(ktr__record6v)
 	testq	%r11, %r11
 	jns	.Ljoin
 	jmp	.Ljoinmore
-.Lwith0:
-	movq	%xmm2, %rdi
-	jmp	.Lzero
 .Lrepeat:	/* the time of the event before; a continuation has none, and a ring that was made anew nothing */
 	leaq	-2(%rdi), %rax
 	shlq	$5, %rax
@@ -687,6 +687,18 @@ DOOR(ktr__record6v)
 	btsq	$TIME_APPROX_BIT, %rax
 	movq	%rax, (%rdi)
 	jmp	.Lfill
+.Lunusual:
+	stc
+	ret
+DOOR(ktr__record_usual)
+	movq	HOT(HOT_CONTROL), %rax
+	testq	%rax, %rax
+	jz	.Lunusual
+	movl	CONTROL_GENERATION(%rax), %edx
+	movl	SITE_ID - 1(%rdi), %r11d
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
+	cmpl	%edx, SITE_READY - 1(%rdi)
+	jne	.Lunusual
 .Lstart0:
 	leaq	ktr__record_cs(%rip), %rdx
 	cmpq	%rdx, %fs:RSEQ_CS(%r10)
@@ -706,6 +718,7 @@ DOOR(ktr__record6v)
 	SLOT(HERE)
 	STORE_TICKS
 	movq	%r11, 8(%rdi)
+	movhps	%xmm2, 16(%rdi)
 	jmp	.Lone
 	.p2align 6
 .Lstart:
@@ -746,6 +759,7 @@ DOOR(ktr__record6v)
 	OWN_PLACE
 	OWN_SLOT(.Lleave0)
 	movq	%r11, 8(%rdi)
+	movhps	%xmm2, 16(%rdi)
 	OWN_COMMIT
 .Lleave0:
 	movl	$0, SELF(SELF_NEST)
@@ -784,7 +798,10 @@ DOOR(ktr__record6v)
 	.byte	0x0f, 0xb9, 0x3d
 	.long	0x53053053
 .Labort:
+.Lwith0:
 	movq	%xmm2, %rdi
+	testb	$1, %dil
+	jnz	.Lunusual
 	cmpb	$0, SITE_N_ARGS(%rdi)
 	je	.Lzero
 	cmpb	$0, SITE_TEXT_AT(%rdi)

@@ -295,8 +295,8 @@ static void record_count(uint32_t site)
 
 /*
  * The usual way may have the site until anything changes again: it compares a number instead of looking at what
- * decides. A class that is a run-time number has no mask to look at. The usual way has no clock but the CPU's
- * counter.
+ * decides, its class's gate too. A class that is a run-time number has no mask to look at. The usual way has no
+ * clock but the CPU's counter.
  */
 static inline void record_ready(struct ktr_site *site, uint32_t generation)
 {
@@ -321,8 +321,6 @@ static void record_event(struct ktr_site *site, const uint64_t *arg, bool words)
 	    !ktr__cpu_wanted(control, ktr__event_cpu()))
 		return;
 	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
-	if (KTR_ARCH_HAS_RECORD && !override)
-		record_ready(site, generation);
 	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) &&
 					  site->mask & ktr__load_word(&control->count)))
 		record_count(site->id);
@@ -331,6 +329,8 @@ static void record_event(struct ktr_site *site, const uint64_t *arg, bool words)
 	/* A site whose class is a run-time number has no mask: its gate has spoken. */
 	if (!(override & KTR_SITE_ON) && site->mask && !(site->mask & ktr__load_word(&control->record)))
 		return;
+	if (KTR_ARCH_HAS_RECORD && !override)
+		record_ready(site, generation);
 	keep = override & KTR_SITE_KEEP || site->mask & ktr__load_word(&control->keep);
 	if (unlikely(__atomic_load_n(&control->frozen, __ATOMIC_RELAXED)) && !ktr__freeze_admits(site, keep))
 		return;

@@ -70,23 +70,20 @@ static unsigned trigger_named(const struct ktr_site *site, const char *name, siz
 	return KTR_ARGS_MAX;
 }
 
-static void trigger_text(struct ktr__expr_value *value, const char *text, size_t most)
-{
-	*value = ktr__expr_text(text, strnlen(text, most));
-}
-
-static void trigger_arg(const struct trigger_at *at, unsigned i, struct ktr__expr_value *value)
+/* Returns what is loaded: a text, of *most bytes at most, or NULL and the bits and kind of *value. */
+static const char *trigger_arg(const struct trigger_at *at, unsigned i, struct ktr__expr_value *value, size_t *most)
 {
 	const struct ktr_site *site = at->site;
 	const char *text;
 
 	if (i >= site->n_args)
-		return;
+		return NULL;
 	if (!at->arg) {
 		value->kind = KTR__EXPR_UNKNOWN;
 	} else if (site->how[i] == KTR_HOW_COPY || site->how[i] == KTR_HOW_LITERAL) {
 		text = (const char *)(uintptr_t)at->arg[i];
-		trigger_text(value, text ? text : "(null)", KTR_STRING_MAX);
+		*most = KTR_STRING_MAX;
+		return text ? text : "(null)";
 	} else if (site->how[i] == KTR_HOW_VALUE) {
 		*value = ktr__expr_unsigned(at->arg[i]);
 		if (site->type[i] == KTR_ARG_F64)
@@ -94,46 +91,69 @@ static void trigger_arg(const struct trigger_at *at, unsigned i, struct ktr__exp
 		else if (site->type[i] & 1 && site->type[i] <= KTR_ARG_I64) /* the signed ones */
 			value->kind = KTR__EXPR_INT;
 	}
+	return NULL;
 }
 
-static void trigger_event_field(unsigned field, struct ktr__expr_value *value)
+/* The same of a field, for a number in *bits. */
+static const char *trigger_field(const struct ktr_site *site, unsigned field, uint64_t *bits, size_t *most)
 {
 	const struct ktr_thread_row *row = ktr__region_rows(&ktr__own, thread,
 							    struct ktr_thread_row) + ktr__self.row;
 
-	if (field == KTR__TRIGGER_THREAD)
-		trigger_text(value, row->name, sizeof(row->name));
-	else
-		*value = ktr__expr_unsigned(field == KTR__TRIGGER_CPU ? ktr__event_cpu() :
-					    field == KTR__TRIGGER_PID ? row->pid : row->tid);
+	switch (field) {
+	case KTR__TRIGGER_CLASS:
+		*bits = site->mask;
+		return NULL;
+	case KTR__TRIGGER_ID:
+		*bits = site->id;
+		return NULL;
+	case KTR__TRIGGER_LINE:
+		*bits = site->line;
+		return NULL;
+	case KTR__TRIGGER_CPU:
+		*bits = ktr__event_cpu();
+		return NULL;
+	case KTR__TRIGGER_PID:
+		*bits = row->pid;
+		return NULL;
+	case KTR__TRIGGER_CLASS_NAME:
+		return site->cls ? site->cls->name : "";
+	case KTR__TRIGGER_FILE:
+		return site->file;
+	case KTR__TRIGGER_FUNC:
+		return site->func;
+	case KTR__TRIGGER_FORMAT:
+		return site->format;
+	case KTR__TRIGGER_THREAD:
+		*most = sizeof(row->name);
+		return row->name;
+	default:
+		*bits = row->tid;
+		return NULL;
+	}
 }
 
 static void trigger_load(void *context, const struct ktr__expr_op *op, const char *name,
 			 struct ktr__expr_value *value)
 {
 	const struct trigger_at *at = context;
-	const struct ktr_site *site = at->site;
-	const char *const texts[] = { site->file, NULL, site->func, site->format };
 	unsigned field = op->field;
+	size_t most = TRIGGER_TEXT_MAX;
+	const char *text = NULL;
+	uint64_t bits = 0;
 
-	if (field >= KTR__TRIGGER_NAMED)
-		trigger_arg(at, trigger_named(site, name, op->length), value);
-	else if (field >= KTR__TRIGGER_ARG)
-		trigger_arg(at, field - KTR__TRIGGER_ARG, value);
-	else if (field == KTR__TRIGGER_CLASS)
-		*value = ktr__expr_unsigned(site->mask);
-	else if (field == KTR__TRIGGER_CLASS_NAME)
-		trigger_text(value, site->cls ? site->cls->name : "", TRIGGER_TEXT_MAX);
-	else if (field == KTR__TRIGGER_ID)
-		*value = ktr__expr_unsigned(site->id);
-	else if (field == KTR__TRIGGER_LINE)
-		*value = ktr__expr_unsigned(site->line);
-	else if (field >= KTR__TRIGGER_FILE && field <= KTR__TRIGGER_FORMAT)
-		trigger_text(value, texts[field - KTR__TRIGGER_FILE], TRIGGER_TEXT_MAX);
-	else if (!at->arg)
+	if (field >= KTR__TRIGGER_ARG) {
+		field = field < KTR__TRIGGER_NAMED ? field - KTR__TRIGGER_ARG :
+						     trigger_named(at->site, name, op->length);
+		text = trigger_arg(at, field, value, &most);
+	} else if (field >= KTR__TRIGGER_CPU && !at->arg) {
 		value->kind = KTR__EXPR_UNKNOWN;
-	else
-		trigger_event_field(field, value);
+	} else {
+		text = trigger_field(at->site, field, &bits, &most);
+		*value = ktr__expr_unsigned(bits);
+	}
+	if (text)
+		*value = ktr__expr_text(text, strnlen(text, most));
 }
 
 /* Does the trigger hold for this event, or could it at this site? Not while it changes. */

@@ -10,6 +10,8 @@
  * told.) What was left by siglongjmp(3) in a handler is told from what is still there by its frame, and by whether
  * what was in its place still is.
  *
+ * What is as usual is told of before it comes here: usual.h.
+ *
  * This file is compiled for general registers. The recorder's usual way leaves vectors alone but for the lower
  * parts of three; what is out of the ordinary calls functions of the C library, which may use them all: then they
  * are kept around it, for a function may have them as arguments. Out of the ordinary is a thread's first event, its
@@ -31,26 +33,13 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#define FIRE_NEST 4
+#define FIRE_NEST KTR__FBT_NEST
 
 /* Where glibc keeps a thread's area of rseq(2), since 2.35. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
 
-/* The innermost event that may call the C library. */
-struct fire_calls {
-	uintptr_t frame; /* 0: there is none */
-	uint64_t ret; /* what lies there */
-	uint64_t blocked; /* signals */
-};
-
-static __thread struct {
-	uint32_t depth;
-	uint32_t cpu; /* + 1, of the last event; 0: there was none */
-	uintptr_t frame[FIRE_NEST];
-	struct fire_calls calls;
-} fire_self;
-
+__thread struct ktr__fbt_self ktr__fbt_self;
 static ptrdiff_t fire_rseq; /* from the thread pointer; 0: not known */
 static uint32_t fire_wide_mask; /* parts of XCR0 that are vectors; 0: it is not known */
 static bool fire_is_low; /* with another clock: only lower parts of vectors change, and no probe is called */
@@ -86,32 +75,32 @@ static uint64_t fire_blocked(void)
  * Around what may call the C library: what is to be put back. What hardly ever calls any does not ask which signals
  * are blocked: of a thread that blocks some, functions that it calls then count as the program's.
  */
-static inline struct fire_calls fire_call(bool asks)
+static inline struct ktr__fbt_within fire_call(bool asks)
 {
-	struct fire_calls before = fire_self.calls;
-	uintptr_t frame = fire_self.depth ? fire_self.frame[fire_self.depth - 1] : 0;
+	struct ktr__fbt_within before = ktr__fbt_self.calls;
+	uintptr_t frame = ktr__fbt_self.depth ? ktr__fbt_self.frame[ktr__fbt_self.depth - 1] : 0;
 
 	if (!frame)
 		return before;
-	fire_self.calls.frame = 0;
+	ktr__fbt_self.calls.frame = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	fire_self.calls.ret = *(const uint64_t *)frame;
-	fire_self.calls.blocked = asks && !fire_session->sealed ? fire_blocked() : 0;
+	ktr__fbt_self.calls.ret = *(const uint64_t *)frame;
+	ktr__fbt_self.calls.blocked = asks && !fire_session->sealed ? fire_blocked() : 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	fire_self.calls.frame = frame;
+	ktr__fbt_self.calls.frame = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return before;
 }
 
-static inline void fire_called(struct fire_calls before)
+static inline void fire_called(struct ktr__fbt_within before)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	fire_self.calls.frame = 0;
+	ktr__fbt_self.calls.frame = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	fire_self.calls.ret = before.ret;
-	fire_self.calls.blocked = before.blocked;
+	ktr__fbt_self.calls.ret = before.ret;
+	ktr__fbt_self.calls.blocked = before.blocked;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	fire_self.calls.frame = before.frame;
+	ktr__fbt_self.calls.frame = before.frame;
 }
 
 /*
@@ -123,17 +112,17 @@ static bool fire_was_called(void)
 	uint64_t there = 0;
 
 	return fire_session->sealed ||
-	       (!(fire_blocked() & ~fire_self.calls.blocked) &&
-		ktr__fbt_copy(&there, fire_self.calls.frame, sizeof(there)) == sizeof(there) &&
-		there == fire_self.calls.ret);
+	       (!(fire_blocked() & ~ktr__fbt_self.calls.blocked) &&
+		ktr__fbt_copy(&there, ktr__fbt_self.calls.frame, sizeof(there)) == sizeof(there) &&
+		there == ktr__fbt_self.calls.ret);
 }
 
 /* There are probes around this one, or were: how many; FIRE_NEST: too many, or it is the recorder that called. */
 static __attribute__((noinline)) uint32_t fire_depth(uint32_t depth, uintptr_t frame)
 {
-	while (depth && fire_self.frame[depth - 1] <= frame)
+	while (depth && ktr__fbt_self.frame[depth - 1] <= frame)
 		depth--;
-	if (depth && fire_self.frame[depth - 1] == fire_self.calls.frame && fire_was_called())
+	if (depth && ktr__fbt_self.frame[depth - 1] == ktr__fbt_self.calls.frame && fire_was_called())
 		return FIRE_NEST;
 	return depth;
 }
@@ -142,13 +131,13 @@ static __attribute__((noinline)) uint32_t fire_depth(uint32_t depth, uintptr_t f
 static inline uint32_t fire_enter(const uint64_t *place)
 {
 	uintptr_t frame = (uintptr_t)place;
-	uint32_t depth = fire_self.depth;
+	uint32_t depth = ktr__fbt_self.depth;
 
 	if (__builtin_expect(depth, 0) && (depth = fire_depth(depth, frame)) == FIRE_NEST)
 		return depth;
-	fire_self.frame[depth] = frame;
+	ktr__fbt_self.frame[depth] = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	fire_self.depth = depth + 1;
+	ktr__fbt_self.depth = depth + 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return depth;
 }
@@ -156,7 +145,7 @@ static inline uint32_t fire_enter(const uint64_t *place)
 static inline void fire_leave(uint32_t depth)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	fire_self.depth = depth;
+	ktr__fbt_self.depth = depth;
 }
 
 /* ---- events ---- */
@@ -182,7 +171,7 @@ static inline enum fire_way fire_way(const struct ktr_site *site, uint32_t cpu)
 	const struct ktr_control *control = __atomic_load_n(&fire_session->control, __ATOMIC_RELAXED);
 	uint32_t differs;
 
-	if (cpu != fire_self.cpu || !control)
+	if (cpu != ktr__fbt_self.cpu || !control)
 		return FIRE_UNUSUAL;
 	differs = site->ready ^ (uint32_t)__atomic_load_n(&control->generation, __ATOMIC_RELAXED);
 	if (__builtin_expect(!differs, 1))
@@ -215,7 +204,7 @@ static __attribute__((noinline)) void fire_unusual(struct ktr_site *site, uint64
 {
 	struct fire_event event = { site, key };
 	bool is_low = fire_is_low && fire_way(site, cpu) == FIRE_TIMED;
-	struct fire_calls before = fire_call(!is_low);
+	struct ktr__fbt_within before = fire_call(!is_low);
 
 	if (is_low)
 		ktr__fbt_low(fire_kept, &event);
@@ -224,7 +213,7 @@ static __attribute__((noinline)) void fire_unusual(struct ktr_site *site, uint64
 	else
 		fire_record(site, key);
 	fire_called(before);
-	fire_self.cpu = cpu;
+	ktr__fbt_self.cpu = cpu;
 }
 
 static inline void fire_event(struct ktr_site *site, uint64_t key)
@@ -298,7 +287,7 @@ static void fire_values(const struct fire_part *part, uint64_t key, const uint64
 	uint32_t cpu = fire_cpu();
 	enum fire_way way;
 	bool may_call, asks;
-	struct fire_calls before;
+	struct ktr__fbt_within before;
 
 	if (!(KTR__GATE() & part->site->mask))
 		return;
@@ -323,7 +312,7 @@ static void fire_values(const struct fire_part *part, uint64_t key, const uint64
 		fire_typed_record(&event);
 	if (may_call)
 		fire_called(before);
-	fire_self.cpu = cpu;
+	ktr__fbt_self.cpu = cpu;
 }
 
 /* Which of a typed function's sites there are. */
@@ -431,9 +420,8 @@ static inline struct ktr__fbt_record *fire_take(struct ktr__fbt_function *functi
 	return record;
 }
 
-struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place)
+struct ktr__fbt_way ktr__fbt_entered(struct ktr__fbt_function *function, uint64_t *place)
 {
-	struct ktr__fbt_function *function = ktr__fbt_function(number);
 	struct ktr__fbt_way way = { NULL, function->body };
 	struct ktr_provider_probe *entry;
 	struct ktr__fbt_scope *scope;
@@ -470,9 +458,8 @@ static bool fire_jumps(const uint64_t *place)
 	return record && record->function == &ktr__fbt_filtered && record->began;
 }
 
-struct ktr__fbt_way ktr__fbt_entered_filtered(uint32_t number, uint64_t *place)
+struct ktr__fbt_way ktr__fbt_entered_filtered(struct ktr__fbt_function *function, uint64_t *place)
 {
-	struct ktr__fbt_function *function = ktr__fbt_function(number);
 	struct ktr__fbt_way way = { NULL, function->body };
 	uint32_t wanted = __atomic_load_n(&function->wanted, __ATOMIC_RELAXED);
 	struct ktr__fbt_record *told = NULL;
@@ -549,7 +536,7 @@ void ktr__fbt_fire_late(const struct ktr__fbt_record *told, const uint64_t *plac
 	if (!(KTR__GATE() & late.site->mask))
 		return;
 	if (fire_wide_mask && fire_way(late.site, fire_cpu()) != FIRE_USUAL) {
-		struct fire_calls before = fire_call(true);
+		struct ktr__fbt_within before = fire_call(true);
 
 		ktr__fbt_wide(fire_late, &late, fire_wide_mask);
 		fire_called(before);
@@ -571,7 +558,7 @@ static void fire_note(void *site)
 void ktr__fbt_fire_note(void)
 {
 	struct ktr_site *site = __atomic_load_n(&ktr__fbt_filter.note, __ATOMIC_ACQUIRE);
-	struct fire_calls before;
+	struct ktr__fbt_within before;
 
 	if (!site || !(KTR__GATE() & site->mask))
 		return;
@@ -581,7 +568,7 @@ void ktr__fbt_fire_note(void)
 	else
 		fire_note(site);
 	fire_called(before);
-	fire_self.cpu = fire_cpu();
+	ktr__fbt_self.cpu = fire_cpu();
 }
 
 void ktr__fbt_fire_ended(struct ktr__fbt_record *told, bool has_result)

@@ -12,6 +12,25 @@ struct ktr__fbt_way {
 	void *body;
 };
 
+#define KTR__FBT_NEST 4 /* probes within each other */
+
+/* The innermost event that may call the C library. */
+struct ktr__fbt_within {
+	uintptr_t frame; /* 0: there is none */
+	uint64_t ret; /* what lies there */
+	uint64_t blocked; /* signals */
+};
+
+/* A thread's. */
+struct ktr__fbt_self {
+	uint32_t depth; /* first: usual.h */
+	uint32_t cpu; /* + 1, of the last event that was told of in C; 0: there was none */
+	uintptr_t frame[KTR__FBT_NEST];
+	struct ktr__fbt_within calls;
+};
+
+extern __thread struct ktr__fbt_self ktr__fbt_self;
+
 void ktr__fbt_trampoline(void);
 void ktr__fbt_trampoline_filtered(void); /* while a filter is on */
 void ktr__fbt_returned(void); /* places in it */
@@ -30,10 +49,10 @@ static inline bool ktr__fbt_is_returned(uint64_t ret)
 }
 
 /* A function was called. place: where its return address is. */
-struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place);
+struct ktr__fbt_way ktr__fbt_entered(struct ktr__fbt_function *function, uint64_t *place);
 
 /* The same while a filter is on. */
-struct ktr__fbt_way ktr__fbt_entered_filtered(uint32_t number, uint64_t *place);
+struct ktr__fbt_way ktr__fbt_entered_filtered(struct ktr__fbt_function *function, uint64_t *place);
 
 /* It has returned; or an exception came through it, and so there is no result. */
 void ktr__fbt_left(struct ktr__fbt_record *record, const uint64_t *place);

@@ -6,10 +6,33 @@
 #include "ktr/provider/fbt/record.h"
 
 #include "ktr/provider/fbt/ask.h"
+#include "ktr/provider/fbt/fire.h"
+#include "ktr/provider/fbt/usual.h"
 #include "ktr/record/own.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
+
+#define RECORD__AT(type, field, offset) KTR__LAYOUT(offsetof(struct type, field) == (offset), "fbt/usual.h")
+RECORD__AT(ktr__fbt_function, body, FUNCTION_BODY);
+RECORD__AT(ktr__fbt_function, probe[KTR__FBT_ENTRY], FUNCTION_ENTRY);
+RECORD__AT(ktr__fbt_function, probe[KTR__FBT_RETURN], FUNCTION_RETURN);
+RECORD__AT(ktr__fbt_function, scope, FUNCTION_SCOPE);
+RECORD__AT(ktr_provider_probe, on, PROBE_ON);
+RECORD__AT(ktr_provider_probe, site, PROBE_SITE);
+RECORD__AT(ktr__fbt_scope, begin, 0);
+RECORD__AT(ktr__fbt_scope, end, SCOPE_END);
+RECORD__AT(ktr__fbt_area, stack, AREA_STACK);
+RECORD__AT(ktr__fbt_area, record, AREA_RECORD);
+RECORD__AT(ktr__fbt_record, ret, RECORD_RET);
+RECORD__AT(ktr__fbt_record, rbx, RECORD_RBX);
+RECORD__AT(ktr__fbt_record, function, RECORD_FUNCTION);
+RECORD__AT(ktr__fbt_record, began, RECORD_BEGAN);
+RECORD__AT(ktr__fbt_self, depth, 0);
+KTR__LAYOUT(sizeof(struct ktr__fbt_function) == 1 << FUNCTION_SHIFT, "fbt/usual.h");
+KTR__LAYOUT(KTR__FBT_BLOCK == 1 << BLOCK_SHIFT && KTR__FBT_STACK == STACK_SHIFT, "fbt/usual.h");
+KTR__LAYOUT(sizeof(struct ktr__fbt_record) == RECORD_SCALE << KTR__FBT_PLACE, "fbt/usual.h");
+KTR__LAYOUT((KTR__FBT_PLACES - 1) << KTR__FBT_PLACE == PLACE_BITS, "fbt/usual.h");
 
 #define RECORD_BUCKETS 65536u /* 4 GiB of stacks that have been used */
 #define RECORD_TRIES   64

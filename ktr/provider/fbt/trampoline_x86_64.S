@@ -17,30 +17,20 @@
  * A body that ends with a jump to another function that is asked for comes here again with ktr__fbt_returned in
  * the place, and rbx its record: the record then goes on as that of the other one.
  *
+ * So it goes where anything is not as usual: ktr__fbt_unusual. As long as everything is, usual.h tells of it and
+ * fewer registers are kept.
+ *
  * While a filter is on (filter.h), modules lead to ktr__fbt_trampoline_filtered instead: what begins there ends as
  * any other does.
  *
  * All registers that may carry arguments or results are kept, where typed.c says that they are: what is pushed,
- * and in which order, is known there. Of vectors the recorder changes the lower 16
- * bytes of three at most (ktr/arch/record_x86_64.S). The upper parts are touched by libraries alone, which
- * ktr__fbt_entered() sees to (fire.c).
+ * and in which order, is known there. Of vectors the recorder changes the lower 16 bytes of three at most
+ * (ktr/arch/record_x86_64.S). The upper parts are touched by libraries alone, which ktr__fbt_entered() sees to
+ * (fire.c).
  */
 #if defined(__x86_64__) && !defined(__ILP32__)
 
-#define RECORD_RET 0
-#define RECORD_RBX 8
-
-/* The return address is at 0(%rbx), the caller's rbx at 8(%rbx): DW_CFA_expression, DW_OP_breg3. */
-#define CFI_RET_IN_RECORD .cfi_escape 0x10, 0x10, 2, 0x73, RECORD_RET
-#define CFI_RBX_IN_RECORD .cfi_escape 0x10, 0x03, 2, 0x73, RECORD_RBX
-
-#define PUSH(reg)                                                                                \
-	pushq	reg;                                                                             \
-	.cfi_adjust_cfa_offset 8
-
-#define POP(reg)                                                                                 \
-	popq	reg;                                                                             \
-	.cfi_adjust_cfa_offset -8
+#include "ktr/provider/fbt/usual.h"
 
 #define ROOM	56 /* [bytes] three vectors, and a word */
 #define BODY	48
@@ -60,9 +50,20 @@
 	.cfi_adjust_cfa_offset ROOM;                                                             \
 	movups	%xmm0, 0(%rsp);                                                                  \
 	movups	%xmm1, 16(%rsp);                                                                 \
-	movups	%xmm2, 32(%rsp);                                                                 \
-	movl	%r11d, %edi;                                                                     \
-	leaq	ROOM + WORDS(%rsp), %rsi
+	movups	%xmm2, 32(%rsp)
+
+#define BACK                                                                                     \
+	movq	BODY(%rsp), %r11;                                                                \
+	addq	$ROOM, %rsp;                                                                     \
+	.cfi_adjust_cfa_offset -ROOM;                                                            \
+	POP(%rdi);                                                                               \
+	POP(%rsi);                                                                               \
+	POP(%rdx);                                                                               \
+	POP(%rcx);                                                                               \
+	POP(%r8);                                                                                \
+	POP(%r9);                                                                                \
+	POP(%rax);                                                                               \
+	POP(%r10)
 
 	.weak	_Unwind_Resume
 	.text
@@ -72,54 +73,40 @@
 	.balign	64
 ktr__fbt_trampoline:
 	.cfi_startproc
-	.cfi_personality 0x1b, ktr__fbt_personality
-	endbr64
-	KEEP
-	call	ktr__fbt_entered
-.Lentered:
-	movq	%rdx, BODY(%rsp)
-	movups	0(%rsp), %xmm0
-	movups	16(%rsp), %xmm1
-	movups	32(%rsp), %xmm2
-	testq	%rax, %rax
-	jnz	.Lcall
-	movq	BODY(%rsp), %r11
-	addq	$ROOM, %rsp
-	.cfi_adjust_cfa_offset -ROOM
+	KEEP_USUAL
+	usual_entry .Lreturns, .Lunusual
+	movq	BELOW_FUNCTION(%rsp), %r11
+	movq	FUNCTION_BODY(%r11), %r11
 	.cfi_remember_state
-	POP(%rdi)
-	POP(%rsi)
-	POP(%rdx)
-	POP(%rcx)
-	POP(%r8)
-	POP(%r9)
-	POP(%rax)
-	POP(%r10)
+	BACK_USUAL
 	notrack jmp *%r11
-
-.Lcall:
-	/* In full: clang's assembler before 15 goes on from where it was. */
+.Lunusual:
 	.cfi_restore_state
-	.cfi_def_cfa_offset 8 + WORDS + ROOM
-	/* A record that is in rbx goes on; what it holds stays. */
-	cmpq	%rax, %rbx
-	je	.Lagain
-	movq	%rbx, RECORD_RBX(%rax)
-	movq	%rax, %rbx
+	.cfi_def_cfa_offset 8 + KEPT_USUAL
+	movq	BELOW_FUNCTION(%rsp), %r11
+	.cfi_remember_state
+	BACK_USUAL
+	jmp	ktr__fbt_unusual
+	.p2align 4
+.Lreturns:
+	.cfi_restore_state
+	.cfi_def_cfa_offset 8 + KEPT_USUAL
+	usual_scope .Lunusual
+	movq	BELOW_RECORD(%rsp), %r11
+	movq	%rbx, RECORD_RBX(%r11)
+	movq	%r11, %rbx
 	CFI_RBX_IN_RECORD
-.Lagain:
+	movq	BELOW_FUNCTION(%rsp), %r11
+	movq	FUNCTION_BODY(%r11), %r11
+	BACK_USUAL
+	.cfi_endproc
+
+	/* The body in r11 is called for who called the function, with its record in rbx. */
+.Lbody:
+	.cfi_startproc
+	.cfi_personality 0x1b, ktr__fbt_personality
+	CFI_RBX_IN_RECORD
 	CFI_RET_IN_RECORD
-	movq	BODY(%rsp), %r11
-	addq	$ROOM, %rsp
-	.cfi_adjust_cfa_offset -ROOM
-	POP(%rdi)
-	POP(%rsi)
-	POP(%rdx)
-	POP(%rcx)
-	POP(%r8)
-	POP(%r9)
-	POP(%rax)
-	POP(%r10)
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	notrack call *%r11
@@ -129,6 +116,20 @@ ktr__fbt_returned:
 	PUSH(RECORD_RET(%rbx))
 	PUSH(%rax)
 	PUSH(%rdx)
+	usual_return .Lleft
+.Lback:
+	.cfi_remember_state
+	POP(%rdx)
+	POP(%rax)
+	/* From its place on the stack again, for rbx is the caller's. */
+	.cfi_offset 16, -8
+	movq	RECORD_RBX(%rbx), %rbx
+	.cfi_restore 3
+	ret
+
+.Lleft:
+	.cfi_restore_state
+	.cfi_def_cfa_offset 24
 	subq	$40, %rsp
 	.cfi_adjust_cfa_offset 40
 	movups	%xmm0, 0(%rsp)
@@ -140,14 +141,7 @@ ktr__fbt_returned:
 	movups	16(%rsp), %xmm1
 	addq	$40, %rsp
 	.cfi_adjust_cfa_offset -40
-	POP(%rdx)
-	POP(%rax)
-	/* From its place on the stack again, for rbx is the caller's. */
-	.cfi_offset 16, -8
-	.cfi_remember_state
-	movq	RECORD_RBX(%rbx), %rbx
-	.cfi_restore 3
-	ret
+	jmp	.Lback
 
 	/*
 	 * An exception, in rax, has come as far as this frame, as after the call: it goes on as if the caller had
@@ -156,9 +150,7 @@ ktr__fbt_returned:
 	.globl	ktr__fbt_unwound
 	.hidden	ktr__fbt_unwound
 ktr__fbt_unwound:
-	.cfi_restore_state
 	.cfi_def_cfa_offset 0
-	CFI_RET_IN_RECORD
 	PUSH(RECORD_RET(%rbx))
 	.cfi_offset 16, -8
 	PUSH(%rax)
@@ -172,14 +164,53 @@ ktr__fbt_unwound:
 	.cfi_endproc
 	.size	ktr__fbt_trampoline, . - ktr__fbt_trampoline
 
+/* The function is in r11, and anything may be: what is usual is told of above. */
+	.type	ktr__fbt_unusual, @function
+	.balign	64
+ktr__fbt_unusual:
+	.cfi_startproc
+	.cfi_personality 0x1b, ktr__fbt_personality
+	KEEP
+	movq	%r11, %rdi
+	leaq	ROOM + WORDS(%rsp), %rsi
+	call	ktr__fbt_entered
+.Lentered:
+	movq	%rdx, BODY(%rsp)
+	movups	0(%rsp), %xmm0
+	movups	16(%rsp), %xmm1
+	movups	32(%rsp), %xmm2
+	testq	%rax, %rax
+	jnz	.Lcall
+	.cfi_remember_state
+	BACK
+	notrack jmp *%r11
+.Lcall:
+	/* In full: clang's assembler before 15 goes on from where it was. */
+	.cfi_restore_state
+	.cfi_def_cfa_offset 8 + WORDS + ROOM
+	/* A record that is in rbx goes on; what it holds stays. */
+	cmpq	%rax, %rbx
+	je	.Lagain
+	movq	%rbx, RECORD_RBX(%rax)
+	movq	%rax, %rbx
+	CFI_RBX_IN_RECORD
+.Lagain:
+	CFI_RET_IN_RECORD
+	BACK
+	jmp	.Lbody
+	.cfi_endproc
+	.size	ktr__fbt_unusual, . - ktr__fbt_unusual
+
 /* The same while a filter is on: it goes on there. */
 	.globl	ktr__fbt_trampoline_filtered
 	.hidden	ktr__fbt_trampoline_filtered
 	.type	ktr__fbt_trampoline_filtered, @function
 ktr__fbt_trampoline_filtered:
 	.cfi_startproc
-	endbr64
 	KEEP
+	find_function
+	movq	%rdx, %rdi
+	leaq	ROOM + WORDS(%rsp), %rsi
 	call	ktr__fbt_entered_filtered
 	jmp	.Lentered
 	.cfi_endproc

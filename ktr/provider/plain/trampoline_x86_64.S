@@ -16,20 +16,7 @@
  */
 #if defined(__x86_64__) && !defined(__ILP32__)
 
-#define RECORD_RET 0
-#define RECORD_RBX 8
-
-/* The return address is at 0(%rbx), the caller's rbx at 8(%rbx): DW_CFA_expression, DW_OP_breg3. */
-#define CFI_RET_IN_RECORD .cfi_escape 0x10, 0x10, 2, 0x73, RECORD_RET
-#define CFI_RBX_IN_RECORD .cfi_escape 0x10, 0x03, 2, 0x73, RECORD_RBX
-
-#define PUSH(reg)                                                                                \
-	pushq	reg;                                                                             \
-	.cfi_adjust_cfa_offset 8
-
-#define POP(reg)                                                                                 \
-	popq	reg;                                                                             \
-	.cfi_adjust_cfa_offset -8
+#include "ktr/provider/fbt/usual.h"
 
 #define WORDS 64 /* [bytes] that are pushed */
 #define ROOM  80 /* below them */
@@ -41,6 +28,12 @@
 #define R11   16
 #define XMM   24
 #define BODY  72
+
+/* As those of usual.h; r11 lies where the stub has put it. */
+#define BELOW_BODY    -56
+#define BELOW_OLD_R11 KEPT_USUAL - 128
+#define BELOW_R10     -40
+#define BELOW_R11     -48
 
 /* Calls a function of two arguments, on a stack that is aligned. */
 #define CALL(function)                                                                           \
@@ -55,8 +48,7 @@
 	movq	RBP(%rsp), %rbp;                                                                 \
 	.cfi_restore 6
 
-#define ENTER(function)                                                                          \
-	endbr64;                                                                                 \
+#define ENTER                                                                                    \
 	PUSH(%r10);                                                                              \
 	PUSH(%rax);                                                                              \
 	PUSH(%r9);                                                                               \
@@ -71,10 +63,7 @@
 	movups	%xmm1, XMM + 16(%rsp);                                                           \
 	movups	%xmm2, XMM + 32(%rsp);                                                           \
 	movq	ALL(%rsp), %rax;                                                                 \
-	movq	%rax, RET(%rsp);                                                                 \
-	movl	%r11d, %edi;                                                                     \
-	leaq	ALL(%rsp), %rsi;                                                                 \
-	CALL(function)
+	movq	%rax, RET(%rsp)
 
 #define LEAVE                                                                                    \
 	addq	$ROOM, %rsp;                                                                     \
@@ -95,33 +84,44 @@
 	.balign	64
 ktr__plain_trampoline:
 	.cfi_startproc
-	.cfi_personality 0x1b, ktr__fbt_personality
-	ENTER(ktr__fbt_entered)
-.Lentered:
-	movq	%rdx, BODY(%rsp)
-	movups	XMM(%rsp), %xmm0
-	movups	XMM + 16(%rsp), %xmm1
-	movups	XMM + 32(%rsp), %xmm2
-	movq	R11(%rsp), %r11
-	testq	%rax, %rax
-	jnz	.Lcall
+	KEEP_USUAL
+	usual_entry .Lreturns, .Lunusual
+	movq	BELOW_FUNCTION(%rsp), %r11
+	movq	FUNCTION_BODY(%r11), %r10
+	movq	%r10, BELOW_BODY(%rsp)
+	movq	BELOW_OLD_R11(%rsp), %r11
 	.cfi_remember_state
-	LEAVE
-	notrack jmp *BODY - ALL(%rsp)
-
-.Lcall:
-	/* In full: clang's assembler before 15 goes on from where it was. */
+	BACK_USUAL
+	notrack jmp *BELOW_BODY - KEPT_USUAL(%rsp)
+.Lunusual:
 	.cfi_restore_state
-	.cfi_def_cfa_offset 8 + ALL
-	/* A record that is in rbx goes on; what it holds stays. */
-	cmpq	%rax, %rbx
-	je	.Lagain
-	movq	%rbx, RECORD_RBX(%rax)
-	movq	%rax, %rbx
+	.cfi_def_cfa_offset 8 + KEPT_USUAL
+	movq	BELOW_FUNCTION(%rsp), %r11
+	.cfi_remember_state
+	BACK_USUAL
+	jmp	ktr__plain_unusual
+	.p2align 4
+.Lreturns:
+	.cfi_restore_state
+	.cfi_def_cfa_offset 8 + KEPT_USUAL
+	usual_scope .Lunusual
+	movq	BELOW_RECORD(%rsp), %r11
+	movq	%rbx, RECORD_RBX(%r11)
+	movq	%r11, %rbx
 	CFI_RBX_IN_RECORD
-.Lagain:
+	movq	BELOW_FUNCTION(%rsp), %r11
+	movq	FUNCTION_BODY(%r11), %r10
+	movq	%r10, BODY - ALL + KEPT_USUAL(%rsp)
+	movq	BELOW_OLD_R11(%rsp), %r11
+	BACK_USUAL
+	.cfi_endproc
+
+	/* The body at BODY - ALL is called for who called the function, with its record in rbx. */
+.Lbody:
+	.cfi_startproc
+	.cfi_personality 0x1b, ktr__fbt_personality
+	CFI_RBX_IN_RECORD
 	CFI_RET_IN_RECORD
-	LEAVE
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	notrack call *BODY - ALL - 8(%rsp)
@@ -131,6 +131,32 @@ ktr__plain_returned:
 	PUSH(RECORD_RET(%rbx))
 	PUSH(%rax)
 	PUSH(%rdx)
+	PUSH(%rdi)
+	movups	%xmm2, BELOW_XMM2(%rsp)
+	movq	%r10, BELOW_R10(%rsp)
+	movq	%r11, BELOW_R11(%rsp)
+	usual_return .Lleft
+	movups	BELOW_XMM2(%rsp), %xmm2
+	movq	BELOW_R10(%rsp), %r10
+	movq	BELOW_R11(%rsp), %r11
+	.cfi_remember_state
+	POP(%rdi)
+.Lback:
+	POP(%rdx)
+	POP(%rax)
+	/* From its place on the stack again, for rbx is the caller's. */
+	.cfi_offset 16, -8
+	movq	RECORD_RBX(%rbx), %rbx
+	.cfi_restore 3
+	ret
+
+.Lleft:
+	.cfi_restore_state
+	.cfi_def_cfa_offset 32
+	movups	BELOW_XMM2(%rsp), %xmm2
+	movq	BELOW_R10(%rsp), %r10
+	movq	BELOW_R11(%rsp), %r11
+	POP(%rdi)
 	subq	$ALL - 16, %rsp
 	.cfi_adjust_cfa_offset ALL - 16
 	movups	%xmm0, ALL - 56(%rsp)
@@ -160,15 +186,47 @@ ktr__plain_returned:
 	movq	64(%rsp), %r11
 	addq	$ALL - 16, %rsp
 	.cfi_adjust_cfa_offset 16 - ALL
-	POP(%rdx)
-	POP(%rax)
-	/* From its place on the stack again, for rbx is the caller's. */
-	.cfi_offset 16, -8
-	movq	RECORD_RBX(%rbx), %rbx
-	.cfi_restore 3
-	ret
+	jmp	.Lback
 	.cfi_endproc
 	.size	ktr__plain_trampoline, . - ktr__plain_trampoline
+
+/* The function is in r11, and anything may be: what is usual is told of above. */
+	.type	ktr__plain_unusual, @function
+	.balign	64
+ktr__plain_unusual:
+	.cfi_startproc
+	.cfi_personality 0x1b, ktr__fbt_personality
+	ENTER
+	movq	%r11, %rdi
+	leaq	ALL(%rsp), %rsi
+	CALL(ktr__fbt_entered)
+.Lentered:
+	movq	%rdx, BODY(%rsp)
+	movups	XMM(%rsp), %xmm0
+	movups	XMM + 16(%rsp), %xmm1
+	movups	XMM + 32(%rsp), %xmm2
+	movq	R11(%rsp), %r11
+	testq	%rax, %rax
+	jnz	.Lcall
+	.cfi_remember_state
+	LEAVE
+	notrack jmp *BODY - ALL(%rsp)
+.Lcall:
+	/* In full: clang's assembler before 15 goes on from where it was. */
+	.cfi_restore_state
+	.cfi_def_cfa_offset 8 + ALL
+	/* A record that is in rbx goes on; what it holds stays. */
+	cmpq	%rax, %rbx
+	je	.Lagain
+	movq	%rbx, RECORD_RBX(%rax)
+	movq	%rax, %rbx
+	CFI_RBX_IN_RECORD
+.Lagain:
+	CFI_RET_IN_RECORD
+	LEAVE
+	jmp	.Lbody
+	.cfi_endproc
+	.size	ktr__plain_unusual, . - ktr__plain_unusual
 
 /* The same while a filter is on: it goes on there. */
 	.globl	ktr__plain_trampoline_filtered
@@ -176,7 +234,11 @@ ktr__plain_returned:
 	.type	ktr__plain_trampoline_filtered, @function
 ktr__plain_trampoline_filtered:
 	.cfi_startproc
-	ENTER(ktr__fbt_entered_filtered)
+	ENTER
+	find_function
+	movq	%rdx, %rdi
+	leaq	ALL(%rsp), %rsi
+	CALL(ktr__fbt_entered_filtered)
 	jmp	.Lentered
 	.cfi_endproc
 	.size	ktr__plain_trampoline_filtered, . - ktr__plain_trampoline_filtered

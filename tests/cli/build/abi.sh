@@ -72,7 +72,7 @@ threads='pthread_create|sig(wait|waitinfo|timedwait)|signalfd'
 exports libktr-agent.so "vfork|$threads|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
 exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr_ktrace|ktr__provider_fire' ktr/provider.h
 exports libktr-dtrace.so 'dtrace_[a-z_]+|ktr_class_mach|ktr__dtrace_(fire|attach|detach)'
-macros='record[0-6]|record6v|record_stack|module_attach|module_detach|class_attach|site_make|own_session'
+macros='record[0-6]|record6v|record_(stack|usual)|module_attach|module_detach|class_attach|site_make|own_session'
 macros="$macros|probe_asked|probes_(asked|fit)|complain"
 exports libktr.so "ktr_[a-z0-9][a-z0-9_]*|ktr__($macros)|vfork" \
 	ktr/ctl.h ktr/error.h
