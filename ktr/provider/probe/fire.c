@@ -333,29 +333,31 @@ void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_
 	void ktr__probe_fire##n parameters                                                       \
 	{                                                                                        \
 		if (__builtin_expect(fire_usual(probe), 1))                                      \
-			ktr__record##n recorded;                                                 \
+			recorded;                                                                \
 		else                                                                             \
 			fire_whole##n same;                                                      \
 	}
 
-FIRE_POINT(0, (struct ktr_site *site, struct ktr_probe *probe), (site, probe), (site),
+FIRE_POINT(0, (struct ktr_site *site, struct ktr_probe *probe), (site, probe), ktr__record0(site),
 	   (probe, site, 0, 0, 0, 0, 0, 0, 0))
-FIRE_POINT(1, (struct ktr_site *site, uint64_t a0, struct ktr_probe *probe), (site, a0, probe), (site, a0),
-	   (probe, site, 1, a0, 0, 0, 0, 0, 0))
+FIRE_POINT(1, (struct ktr_site *site, uint64_t a0, struct ktr_probe *probe), (site, a0, probe),
+	   ktr__record1(site, a0), (probe, site, 1, a0, 0, 0, 0, 0, 0))
 FIRE_POINT(2, (struct ktr_site *site, uint64_t a0, uint64_t a1, struct ktr_probe *probe), (site, a0, a1, probe),
-	   (site, a0, a1), (probe, site, 2, a0, a1, 0, 0, 0, 0))
+	   ktr__record2(site, a0, a1), (probe, site, 2, a0, a1, 0, 0, 0, 0))
 FIRE_POINT(3, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, struct ktr_probe *probe),
-	   (site, a0, a1, a2, probe), (site, a0, a1, a2), (probe, site, 3, a0, a1, a2, 0, 0, 0))
+	   (site, a0, a1, a2, probe), ktr__record3(site, a0, a1, a2), (probe, site, 3, a0, a1, a2, 0, 0, 0))
 FIRE_POINT(4, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, struct ktr_probe *probe),
-	   (site, a0, a1, a2, a3, probe), (site, a0, a1, a2, a3), (probe, site, 4, a0, a1, a2, a3, 0, 0))
+	   (site, a0, a1, a2, a3, probe), ktr__record4(site, a0, a1, a2, a3),
+	   (probe, site, 4, a0, a1, a2, a3, 0, 0))
 FIRE_POINT(5,
 	   (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 	    struct ktr_probe *probe),
-	   (site, a0, a1, a2, a3, a4, probe), (site, a0, a1, a2, a3, a4), (probe, site, 5, a0, a1, a2, a3, a4, 0))
+	   (site, a0, a1, a2, a3, a4, probe), ktr__record5(site, a0, a1, a2, a3, a4),
+	   (probe, site, 5, a0, a1, a2, a3, a4, 0))
 FIRE_POINT(6,
 	   (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5,
 	    struct ktr_probe *probe),
-	   (site, a0, a1, a2, a3, a4, a5, probe), (site, a0, a1, a2, a3, a4, a5),
+	   (site, a0, a1, a2, a3, a4, a5, probe), KTR__CALL6(site, a0, a1, a2, a3, a4, a5),
 	   (probe, site, 6, a0, a1, a2, a3, a4, a5))
 
 /* The least of some runs of fires neither recorded nor handled, and a reading of the clock for the entry. */
