@@ -19,6 +19,17 @@ static void environment_set(const char *name, uint64_t number, const char *unit)
 	setenv(name, text, 1);
 }
 
+/* As a part of a SPEC: "space::box*" is "space.box*" there. */
+static void environment_glob(FILE *to, const char *glob, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		int pair = glob[i] == ':' && i + 1 < length && glob[i + 1] == ':';
+
+		fputc(pair ? '.' : glob[i], to);
+		i += (size_t)pair;
+	}
+}
+
 /* A function's two probes are what a SPEC without a name fits. *before: what parts it from the one before. */
 static void environment_functions(FILE *to, const char *provider, const char *globs, const char *name,
 				  const char **before)
@@ -29,7 +40,9 @@ static void environment_functions(FILE *to, const char *provider, const char *gl
 		length = strcspn(globs, ",");
 		if (!length)
 			continue;
-		fprintf(to, "%s%s::%.*s:%s", *before, provider, (int)length, globs, name);
+		fprintf(to, "%s%s::", *before, provider);
+		environment_glob(to, globs, length);
+		fprintf(to, ":%s", name);
 		*before = ",";
 	}
 }

@@ -89,6 +89,24 @@ for compiler in $cxx $clangxx; do
 	done
 done
 
+# Names of C++, as they are written in a SPEC, and with colons in an option.
+names=tests/programs/provider/fbt_names.cc
+sed -n 's|.*APART.*// *||p' $names | sort >"$dir/wanted"
+for compiler in $cxx $clangxx; do
+	rm -rf "$dir/t"
+	# shellcheck disable=SC2086 # options
+	$compiler -std=gnu++17 $cflags -O1 $names -o "$dir/names" $shared 2>"$dir/err" || fail "$compiler: $(head -n 4 "$dir/err")"
+	KTR_PROBES='fbt:names::' "$ktr" run -o "$dir/t" "$dir/names" >"$dir/out" 2>"$dir/err" || fail "$names: $(cat "$dir/err")"
+	"$ktr" sql "$dir/t" "SELECT DISTINCT func FROM events WHERE class = 'fbt'" 2>"$dir/err" |
+		grep -vE '^func$|^main|GLOBAL|ostream' | sort >"$dir/got"
+	diff "$dir/wanted" "$dir/got" >"$dir/err" || fail "$compiler: names: $(cat "$dir/err")"
+	rm -rf "$dir/t"
+	"$ktr" run --fbt 'space::twice*,space::box<int>::p*' -o "$dir/t" "$dir/names" >"$dir/out" 2>"$dir/err" ||
+		fail "--fbt with colons: $(cat "$dir/err")"
+	is "$compiler: --fbt with colons" "$("$ktr" sql "$dir/t" "SELECT DISTINCT func FROM events WHERE class = 'fbt'" |
+		grep -v '^func$' | paste -sd,)" 'space.twice<double>(double),space.box<int>.put(int)'
+done
+
 # A name that is too long for a part of a SPEC.
 long=$(printf 'n%.0s' $(seq 1100))
 echo "__attribute__((noinline)) int $long(int n) { __asm__ volatile(\"\"); return n; }
