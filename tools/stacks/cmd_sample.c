@@ -40,47 +40,48 @@ static void sample_interrupted(void)
 	sample_stop = 1;
 }
 
-static void sample_sums(const struct sample *sample)
+static void sample_sums(const struct ktr__live_rounds *rounds)
 {
-	double n = sample->n_stops ? (double)sample->n_stops : 1;
+	double n = rounds->n_stops ? (double)rounds->n_stops : 1;
 
 	fprintf(stderr,
 		"ktr: %" PRIu64 " samples of %" PRIu32 " %s in %" PRIu64 " rounds, %" PRIu64
 		" rounds came too late and were left out\n",
-		sample->n_samples, sample->n_threads, sample->n_threads == 1 ? "thread" : "threads",
-		sample->n_rounds, sample->n_missed);
+		rounds->n_samples, rounds->n_rows, rounds->n_rows == 1 ? "thread" : "threads", rounds->n_rounds,
+		rounds->n_missed);
 	fprintf(stderr,
 		"ktr: %" PRIu64 " stops, each for %.1f us, at most %.1f us; %" PRIu64
 		" samples of threads that had slept on without one\n",
-		sample->n_stops, (double)sample->stopped_ns / 1e3 / n, (double)sample->most_ns / 1e3,
-		sample->n_kept);
+		rounds->n_stops, (double)rounds->stopped_ns / 1e3 / n, (double)rounds->most_ns / 1e3,
+		rounds->n_kept);
 }
 
 static int sample_run(const struct sample_command *c, const struct attach_facts *facts)
 {
-	struct sample sample = { .pid = facts->pid, .period_ns = 1000000000 / c->hz };
+	struct sample sample = { .rounds = { .pid = facts->pid, .period_ns = 1000000000 / c->hz } };
+	struct ktr__live_rounds *rounds = &sample.rounds;
 	struct sample_told told;
 	int rc;
 
-	sample.rounds = c->ns / sample.period_ns + !(c->ns / sample.period_ns);
-	rc = ktr__live_open(facts->pid, &sample.live);
+	rounds->rounds = c->ns / rounds->period_ns + !(c->ns / rounds->period_ns);
+	rc = ktr__live_open(facts->pid, &rounds->live);
 	if (rc)
 		return attach_look_refused(c->command, facts, -rc);
 	sample_told(facts->pid, facts->name, &told);
-	ktr__live_warm(sample.live);
+	ktr__live_warm(rounds->live);
 	interrupt_call(sample_interrupted);
 	rc = sample_take(&sample, &sample_stop);
 	interrupt_call(NULL);
-	if (sample.refused && !sample.n_stops)
-		rc = attach_look_refused(c->command, facts, sample.refused);
+	if (rounds->refused && !rounds->n_stops)
+		rc = attach_look_refused(c->command, facts, rounds->refused);
 	else if (rc)
 		rc = attach_look_refused(c->command, facts, -rc);
 	else if (sample_text(stdout, &sample, &told))
 		rc = fail(c->command, "not enough memory");
 	else
-		sample_sums(&sample);
+		sample_sums(rounds);
 	sample_free(&sample);
-	ktr__live_close(sample.live);
+	ktr__live_close(rounds->live);
 	return rc;
 }
 

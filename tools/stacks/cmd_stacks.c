@@ -43,7 +43,7 @@ static int stacks_open(const struct stacks_command *c, const struct attach_facts
 	return rc ? attach_look_refused(c->command, facts, -rc) : 0;
 }
 
-static void stacks_count(struct stacks_sum *sum, const struct stacks_thread *thread)
+static void stacks_count(struct stacks_sum *sum, const struct ktr__live_taken *thread)
 {
 	sum->n_shown++;
 	if (thread->code == EPERM || thread->code == EACCES || thread->code == ENOSYS)
@@ -56,17 +56,17 @@ static void stacks_count(struct stacks_sum *sum, const struct stacks_thread *thr
 		sum->most_ns = thread->stopped_ns;
 }
 
-static void stacks_each(const struct stacks_command *c, struct ktr__live *live, struct stacks_thread *thread,
+static void stacks_each(const struct stacks_command *c, struct ktr__live *live, struct ktr__live_taken *thread,
 			struct stacks_sum *sum)
 {
 	uint32_t n;
-	pid_t *tid = stacks_threads(thread->pid, &n);
+	pid_t *tid = ktr__live_threads(thread->pid, &n);
 
 	for (uint32_t i = 0; tid && i < n; i++) {
 		if (c->tid && (pid_t)c->tid != tid[i])
 			continue;
 		thread->tid = tid[i];
-		if (stacks_take(thread, ktr__live_maps(live)))
+		if (ktr__live_take(thread, ktr__live_maps(live)))
 			continue;
 		if (sum->n_shown)
 			putchar('\n');
@@ -95,7 +95,7 @@ static int stacks_end(const struct stacks_command *c, const struct attach_facts 
 
 static int stacks_run(const struct stacks_command *c, const struct attach_facts *facts)
 {
-	struct stacks_thread *thread = calloc(1, sizeof(*thread));
+	struct ktr__live_taken *thread = calloc(1, sizeof(*thread));
 	struct stacks_sum sum = { 0 };
 	struct ktr__live *live = NULL;
 	int rc;

@@ -97,18 +97,18 @@ static void text_field(FILE *to, const char *what, const char *text)
 
 static void text_head(FILE *to, const struct sample *sample, const struct sample_told *told)
 {
-	const struct ktr__live_maps *maps = ktr__live_maps(sample->live);
+	const struct ktr__live_maps *maps = ktr__live_maps(sample->rounds.live);
 	struct utsname system;
 	char text[512];
 
 	fprintf(to, "Analysis of sampling ");
 	text_put(to, told->name);
-	fprintf(to, " (pid %d) every ", (int)sample->pid);
-	if (sample->period_ns == 1000000)
+	fprintf(to, " (pid %d) every ", (int)sample->rounds.pid);
+	if (sample->rounds.period_ns == 1000000)
 		fprintf(to, "1 millisecond\n");
 	else
-		fprintf(to, "%g milliseconds\n", (double)sample->period_ns / 1e6);
-	snprintf(text, sizeof(text), "%s [%d]", told->name, (int)sample->pid);
+		fprintf(to, "%g milliseconds\n", (double)sample->rounds.period_ns / 1e6);
+	snprintf(text, sizeof(text), "%s [%d]", told->name, (int)sample->rounds.pid);
 	text_field(to, "Process:", text);
 	text_field(to, "Path:", told->path);
 	fprintf(to, "%-17s0x%" PRIx64 "\n", "Load Address:", maps->n_objects ? maps->object[0].start : 0);
@@ -184,13 +184,13 @@ static void text_calls(FILE *to, const struct sample_call *callee, char *before,
 	}
 }
 
-static void text_thread(FILE *to, const struct sample *sample, const struct sample_thread *thread,
+static void text_thread(FILE *to, const struct sample *sample, const struct ktr__live_row *thread,
 			const struct sample_call *calls)
 {
 	static char before[2 * KTR__LIVE_FRAMES + 4];
 
 	fprintf(to, "    %" PRIu64 " Thread_%d: %s", thread->n, (int)thread->tid,
-		thread->tid == sample->pid ? "Main Thread   " : "");
+		thread->tid == sample->rounds.pid ? "Main Thread   " : "");
 	text_put(to, thread->name);
 	fputc('\n', to);
 	text_calls(to, calls->child, before, 0, 0);
@@ -258,7 +258,7 @@ static void text_tables(FILE *to, const struct sample_names *names)
 
 static void text_images(FILE *to, const struct sample *sample)
 {
-	const struct ktr__live_maps *maps = ktr__live_maps(sample->live);
+	const struct ktr__live_maps *maps = ktr__live_maps(sample->rounds.live);
 
 	fprintf(to, "\nBinary Images:\n");
 	for (uint32_t i = 0; i < maps->n_objects; i++) {
@@ -277,18 +277,21 @@ static void text_images(FILE *to, const struct sample *sample)
 
 int sample_text(FILE *to, const struct sample *sample, const struct sample_told *told)
 {
-	struct sample_names *names = sample_names_new(sample->live);
+	struct sample_names *names = sample_names_new(sample->rounds.live);
 	int rc = names ? 0 : -ENOMEM;
 
 	text_head(to, sample, told);
 	fprintf(to, "Call graph:\n");
-	for (uint32_t i = 0; i < sample->n_threads && !rc; i++) {
-		struct sample_call *calls = sample_calls(names, &sample->tree, sample->thread[i].root);
+	for (uint32_t i = 0; i < sample->rounds.n_rows && !rc; i++) {
+		const struct ktr__live_row *thread = &sample->rounds.row[i];
+		struct sample_call *calls = thread->n ? sample_calls(names, &sample->tree, thread->node[0]) : NULL;
 
-		if (!calls)
+		if (!thread->n)
+			continue;
+		if (calls)
+			text_thread(to, sample, thread, calls);
+		else
 			rc = -ENOMEM;
-		else if (sample->thread[i].n)
-			text_thread(to, sample, &sample->thread[i], calls);
 		sample_calls_free(calls);
 	}
 	if (!rc) {

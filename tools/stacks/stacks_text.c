@@ -44,7 +44,7 @@ static const char *text_state(char state)
 }
 
 /* What a descriptor is: " <pipe:[4711]>". */
-static void text_descriptor(FILE *to, const struct stacks_thread *thread, int fd)
+static void text_descriptor(FILE *to, const struct ktr__live_taken *thread, int fd)
 {
 	char path[64], target[PATH_MAX];
 	ssize_t n;
@@ -74,7 +74,7 @@ static void text_variable(FILE *to, struct ktr__live *live, uint64_t address)
 }
 
 /* What it is in: from its registers, which are of the moment of its stack, or what /proc told before. */
-static long text_call_of(const struct stacks_thread *thread, uint64_t args[KTR__CALL_ARGS])
+static long text_call_of(const struct ktr__live_taken *thread, uint64_t args[KTR__CALL_ARGS])
 {
 #if defined(__x86_64__)
 	const struct user_regs_struct *regs = &thread->stop.regs;
@@ -89,7 +89,7 @@ static long text_call_of(const struct stacks_thread *thread, uint64_t args[KTR__
 	return thread->stop.wait.call;
 }
 
-static void text_call(FILE *to, struct ktr__live *live, const struct stacks_thread *thread)
+static void text_call(FILE *to, struct ktr__live *live, const struct ktr__live_taken *thread)
 {
 	uint64_t args[KTR__CALL_ARGS];
 	long number = text_call_of(thread, args);
@@ -139,7 +139,7 @@ static void text_frame(FILE *to, struct ktr__live *live, const struct ktr__live_
 	fputc('\n', to);
 }
 
-static const char *text_why_not(const struct stacks_thread *thread)
+static const char *text_why_not(const struct ktr__live_taken *thread)
 {
 	switch (thread->code) {
 	case EBUSY:
@@ -154,7 +154,7 @@ static const char *text_why_not(const struct stacks_thread *thread)
 	}
 }
 
-void stacks_text(FILE *to, struct ktr__live *live, const struct stacks_thread *thread)
+void stacks_text(FILE *to, struct ktr__live *live, const struct ktr__live_taken *thread)
 {
 	static struct ktr__live_frame frame[KTR__LIVE_FRAMES];
 	const char *why;

@@ -3,11 +3,11 @@
 #ifndef TOOLS_STACKS_TEXT_H
 #define TOOLS_STACKS_TEXT_H
 
-#include "tools/stacks/stacks_take.h"
+#include "analyze/live/live_take.h"
 
 #include <stdio.h>
 
 /* "4711 (worker): sleeping in poll(0, 0, -1) [do_poll]" and a line for each frame. */
-void stacks_text(FILE *to, struct ktr__live *live, const struct stacks_thread *thread);
+void stacks_text(FILE *to, struct ktr__live *live, const struct ktr__live_taken *thread);
 
 #endif

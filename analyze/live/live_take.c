@@ -5,7 +5,7 @@
  *
  * A thread in an uninterruptible wait (D) does not stop before that ends, and is not asked to.
  */
-#include "tools/stacks/stacks_take.h"
+#include "analyze/live/live_take.h"
 
 #include "conf/kit/array.h"
 #include "ktr/provider/syscall/tracee_memory.h"
@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static int take_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-pid_t *stacks_threads(pid_t pid, uint32_t *n)
+pid_t *ktr__live_threads(pid_t pid, uint32_t *n)
 {
 	struct dirent *entry;
 	uint32_t room = 0;
@@ -64,7 +65,7 @@ pid_t *stacks_threads(pid_t pid, uint32_t *n)
 }
 
 /* As it is before anything is done to it. 0 or -ESRCH. */
-static int take_look(struct stacks_thread *thread)
+static int take_look(struct ktr__live_taken *thread)
 {
 	char path[64], text[1024];
 	const char *at;
@@ -117,17 +118,18 @@ static void take_libc(struct ktr__tracee_stop *stop, const struct ktr__live_maps
 	}
 }
 
-static void take_stopped(struct stacks_thread *thread, const struct ktr__live_maps *maps)
+static void take_stopped(struct ktr__live_taken *thread, const struct ktr__live_maps *maps)
 {
 	uint64_t sp = ktr__live_sp(&thread->stop.regs);
 
 	thread->live = (struct ktr__live_thread){ .tid = thread->tid, .regs = thread->stop.regs, .base = sp,
 						  .bytes = thread->room };
-	thread->live.n_bytes = ktr__tracee_read(thread->tid, sp, thread->room, take_size(maps, sp));
+	if (thread->room)
+		thread->live.n_bytes = ktr__tracee_read(thread->tid, sp, thread->room, take_size(maps, sp));
 }
 
 /* Where a tracer cannot make a call again that its stop ends, who is in one is left alone. */
-static int take_is_left_alone(const struct stacks_thread *thread)
+static int take_is_left_alone(const struct ktr__live_taken *thread)
 {
 #if defined(__x86_64__)
 	return thread->state == 'D';
@@ -136,9 +138,13 @@ static int take_is_left_alone(const struct stacks_thread *thread)
 #endif
 }
 
-/* Whoever kills us lets a thread go that is stopped then; ^C and the like wait: its call would end with EINTR. */
-static int take_stop(struct stacks_thread *thread, const struct ktr__live_maps *maps)
+/*
+ * Whoever kills us lets a thread go that is stopped then; ^C and the like wait: its call would end with EINTR. Of
+ * our own threads one stops another at a time, for no two may stop the same.
+ */
+static int take_stop(struct ktr__live_taken *thread, const struct ktr__live_maps *maps)
 {
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 	sigset_t ends, before;
 	uint64_t began;
 	int rc;
@@ -147,7 +153,8 @@ static int take_stop(struct stacks_thread *thread, const struct ktr__live_maps *
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, &before);
+	pthread_sigmask(SIG_BLOCK, &ends, &before);
+	pthread_mutex_lock(&one);
 	began = ktr__tracee_wait_now();
 	rc = ktr__tracee_stop(&thread->stop);
 	if (!rc) {
@@ -156,11 +163,12 @@ static int take_stop(struct stacks_thread *thread, const struct ktr__live_maps *
 		ktr__tracee_go(&thread->stop, take_left(maps, thread->live.base));
 		thread->stopped_ns = ktr__tracee_wait_now() - began;
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	pthread_mutex_unlock(&one);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }
 
-int stacks_take(struct stacks_thread *thread, const struct ktr__live_maps *maps)
+int ktr__live_take(struct ktr__live_taken *thread, const struct ktr__live_maps *maps)
 {
 	int rc = take_look(thread);
 

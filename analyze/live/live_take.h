@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The threads of another process, one after the other: what each does, its registers, and a copy of its stack. */
-#ifndef TOOLS_STACKS_TAKE_H
-#define TOOLS_STACKS_TAKE_H
+#ifndef ANALYZE_LIVE_TAKE_H
+#define ANALYZE_LIVE_TAKE_H
 
 #include "analyze/live/live.h"
 #include "ktr/provider/syscall/tracee_stop.h"
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct stacks_thread {
+struct ktr__live_taken {
 	pid_t pid, tid;
 	char name[16];
 	char state; /* before it was stopped, as in /proc/PID/stat: R, S, D, T, t, Z, X */
@@ -19,13 +19,13 @@ struct stacks_thread {
 	uint64_t stopped_ns; /* how long it was stopped */
 	uint64_t n_sleeps;   /* how often it has slept, this stop included */
 	struct ktr__live_thread live;
-	void *room; /* [KTR__LIVE_STACK] owned by the caller, used again and again */
+	void *room; /* [KTR__LIVE_STACK] owned by the caller, used again and again; NULL: no stack is asked for */
 };
 
 /* The ids of a process's threads, in their order. Owned, *n of them; NULL with errno set. */
-pid_t *stacks_threads(pid_t pid, uint32_t *n);
+pid_t *ktr__live_threads(pid_t pid, uint32_t *n);
 
 /* maps: of the process, for where a stack ends. 0; -ESRCH: it has ended meanwhile. */
-int stacks_take(struct stacks_thread *thread, const struct ktr__live_maps *maps);
+int ktr__live_take(struct ktr__live_taken *thread, const struct ktr__live_maps *maps);
 
 #endif
