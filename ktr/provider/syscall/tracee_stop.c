@@ -20,6 +20,7 @@
 
 #define STOP_WAIT    2000000000ull /* [ns] for a stop that we have asked for */
 #define STOP_LOOKS   200	   /* that only give way to others, before any nap */
+#define STOP_TAKEN   8 /* looks, to one that asks whether the stop was told to somebody else */
 #define STOP_NAP_NS  20000
 #define STOP_SYSCALL (SIGTRAP | 0x80)
 #define STOP_USER_CS 0x33 /* 64 bits */
@@ -33,6 +34,22 @@ int ktr__tracee_regs(const struct ktr__tracee_stop *stop, struct user_regs_struc
 	return rc < 0 ? -errno : iov.iov_len != sizeof(*regs) ? -ENOEXEC : 0;
 }
 
+/*
+ * The status of a stop that another thread of ours was told of, which waits for any child: 0, it has not stopped.
+ * For a stop that we have asked for, and for those of groups, the kernel has the status in si_code; no signal has
+ * that.
+ */
+static int stop_taken(pid_t tid)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0)
+		return 0;
+	if (info.si_code >> 8 == PTRACE_EVENT_STOP)
+		return info.si_code << 8 | 0x7f;
+	return info.si_signo << 8 | 0x7f;
+}
+
 int ktr__tracee_await(pid_t tid)
 {
 	const struct timespec nap = { 0, STOP_NAP_NS };
@@ -41,6 +58,9 @@ int ktr__tracee_await(pid_t tid)
 	pid_t got;
 
 	while ((got = waitpid(tid, &status, __WALL | WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
+		status = n % STOP_TAKEN == 0 ? stop_taken(tid) : 0;
+		if (status)
+			return status;
 		if (n++ < STOP_LOOKS) {
 			sched_yield();
 			continue;
@@ -209,6 +229,10 @@ int ktr__tracee_late(pid_t tid)
 	int status;
 	pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
 
+	if (got == 0) {
+		status = stop_taken(tid);
+		got = status ? tid : 0;
+	}
 	if (got == 0)
 		return 0;
 	if (got > 0 && WIFSTOPPED(status))
