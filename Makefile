@@ -77,6 +77,8 @@ LOCK_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/lock))
 PROFILE_SRC := $(if $(FBT_SRC),$(call src,ktr/provider/profile))
 # System calls of other processes, and FreeBSD's file of them: the command's alone.
 KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
+# Other processes' threads from outside: a library of its own, whose floors the command has, too.
+TASK_SRC    := $(call src,analyze/task analyze/live analyze/symbols ktr/provider/syscall)
 # A DTrace-like framework's names, on top of libktr-provider.
 DTRACE_SRC  := $(call src,ktr/provider/mach ktr/provider/view ktr/provider/handler)
 
@@ -99,12 +101,13 @@ LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC)) $(SHARED_PIC)
 EXPORTED_CONF := $(addprefix conf/,error.c knob.c loader.c loader_file.c search.c tree.c)
 LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBFBT_PIC   := $(call obj,pic,$(FBT_SRC) ktr/record/module.c $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
+LIBTASK_PIC  := $(call obj,pic,$(TASK_SRC) conf/kit/array.c) $(SHARED_PIC)
 LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
 LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(LOCK_SRC) $(PROFILE_SRC) $(AGENT_SRC)))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
 # so are types.
-LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/% analyze/live/% ktr/provider/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
+LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/% analyze/live/% analyze/task/% ktr/provider/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 # Of the command what decides who may be attached to: it is shown a made-up /proc.
 TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_refuse.c inject_maps.c)
@@ -114,6 +117,7 @@ LIBKTR_LIBS  := -lpthread
 # libiberty is an archive alone: libktrread.a takes out of it what it needs.
 DEMANGLE_LIBS := $(if $(filter 1,$(HAVE_DEMANGLE)),-liberty)
 LIBREAD_LIBS := $(DEMANGLE_LIBS) -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
+TASK_LIBS    := $(DEMANGLE_LIBS) $(if $(filter 1,$(HAVE_LIBDW)),-ldw -lelf)
 VIS_LIBS     := -lz $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy)
 SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
 TYPES_LIBS   := $(if $(filter 1,$(HAVE_LIBDW)),-lelf)
@@ -123,7 +127,8 @@ BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 # Objects as they are, for our commands and tests, which call what is private.
 ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
-	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a $(O)/lib/libktr-fbt.so) $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-dtrace.so $(O)/lib/libktr-agent.so $(O)/lib/libktrread.a $(O)/lib/libktrread.so
+	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a $(O)/lib/libktr-fbt.so) $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-dtrace.so $(O)/lib/libktr-agent.so $(O)/lib/libktr-task.a $(O)/lib/libktr-task.so \
+	$(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
 include examples/build.mk
 
@@ -159,7 +164,7 @@ include $(O)/packages.mk
 endif
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBFBT_PIC) $(LIBDTRACE_PIC) $(LIBAGENT_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBFBT_PIC) $(LIBDTRACE_PIC) $(LIBTASK_PIC) $(LIBAGENT_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # Where bytes are moved per event is optimised for speed; the rest of the libraries runs at start, per packet, or for
@@ -265,7 +270,7 @@ define one_object
 	@rm -f $@
 	$(call brief,AR)
 	$(Q){ $(NM) -D --defined-only $(1) | awk '$$2 != "A" { sub(/@.*/, "", $$3); print $$3 }'; echo ktr__module_entry; echo ktr__probe_module; echo ktr__fbt_module; echo ktr__dtrace_module; } >$(@:.a=.names)
-	$(Q)$(CC) -r -nostdlib -fno-lto -o $(@:.a=.o) $(2)
+	$(Q)$(CC) -r -nostdlib -fno-lto $(4) -o $(@:.a=.o) $(2)
 	$(Q)$(OBJCOPY) -w --keep-global-symbols=$(@:.a=.names) $(addprefix -W ,$(3)) -R '.gnu.lto_*' -R '.gnu.debuglto_*' $(@:.a=.o)
 	$(Q)$(AR) rcs $@ $(@:.a=.o)
 	@rm -f $(@:.a=.o) $(@:.a=.names)
@@ -292,6 +297,11 @@ $(O)/lib/libktr-fbt.a: $(LIBFBT_PIC) $(O)/lib/libktr-fbt.so
 
 $(O)/lib/libktr-dtrace.a: $(call obj,pic,$(DTRACE_SRC)) $(O)/pic/libshared.a $(O)/lib/libktr-dtrace.so
 	$(call one_object,$(O)/lib/libktr-dtrace.so,$(filter-out %.so,$^))
+
+# What its folders have for others alone would ask for others' folders: it is left out, as in the shared library.
+$(O)/lib/libktr-task.a: $(LIBTASK_PIC) $(O)/lib/libktr-task.so
+	$(call one_object,$(O)/lib/libktr-task.so,$(LIBTASK_PIC),'ktr_error_*',-Wl$(comma)--gc-sections \
+		$$(sed '/^ktr__/d; s/^/-Wl$(comma)-u$(comma)/' $(@:.a=.names)))
 
 $(O)/lib/libktrread.a: $(LIBREAD_PIC) $(O)/lib/libktrread.so
 	$(call one_object,$(O)/lib/libktrread.so,$(LIBREAD_PIC) $(DEMANGLE_LIBS),'ktr_error_*')
@@ -344,6 +354,13 @@ $(O)/lib/libktr-agent.so: $(LIBAGENT_PIC) ktr/agent/libktr-agent.map
 	$(call brief,LINK)
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/agent/libktr-agent.map -o $@ $(LIBAGENT_PIC) $(LIBKTR_LIBS) -ldl
 	@ln -sf libktr-agent.so $@.$(V_MAJOR)
+
+$(O)/lib/libktr-task.so: $(LIBTASK_PIC) analyze/task/libktr-task.map
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--as-needed -Wl,--version-script=analyze/task/libktr-task.map -o $@ $(LIBTASK_PIC) \
+		$(TASK_LIBS) -lpthread
+	@ln -sf libktr-task.so $@.$(V_MAJOR)
 
 $(O)/lib/libktrread.so: $(LIBREAD_PIC) analyze/libktrread.map
 	@mkdir -p $(@D)

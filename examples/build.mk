@@ -10,7 +10,7 @@ endif
 EXAMPLE_CC = $(CC) -std=gnu11 $(WARN) -Iinclude $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d
 EXAMPLE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wpedantic -Iinclude $(CFLAGS) -MMD -MP -MF $@.d
 EXAMPLE_LIBS = $(O)/lib/libktr.a $(LIBKTR_LIBS)
-EXAMPLES_C := $(filter-out %/cxx %/plugin %/patched %/probes %/provider %/dtrace,$(EXAMPLES))
+EXAMPLES_C := $(filter-out %/cxx %/plugin %/patched %/probes %/provider %/dtrace %/task,$(EXAMPLES))
 
 .SECONDEXPANSION:
 $(EXAMPLES_C): $(O)/examples/%: $$(wildcard examples/$$*/*.c) $(O)/lib/libktr.a
@@ -33,6 +33,12 @@ $(O)/examples/dtrace: examples/dtrace/dtrace.c $(O)/lib/libktr-dtrace.a $(O)/lib
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(EXAMPLE_CC) -o $@ $< $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-provider.a $(EXAMPLE_LIBS)
+
+# A reader of other processes, which records nothing.
+$(O)/examples/task: examples/task/task.c $(O)/lib/libktr-task.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(EXAMPLE_CC) -o $@ $< $(O)/lib/libktr-task.a $(TASK_LIBS) -lpthread
 
 $(O)/examples/cxx: examples/cxx/cxx.cc $(O)/lib/libktr.a
 	@mkdir -p $(@D)

@@ -109,14 +109,20 @@ static int rounds_sleeps_on(const struct ktr__live_rounds *rounds, const struct 
 	return sp == row->sp && pc == row->pc;
 }
 
+static int rounds_in_call(const struct ktr__live_taken *taken)
+{
+#if defined(__x86_64__)
+	return !taken->code && (int64_t)taken->stop.regs.orig_rax >= 0;
+#else
+	(void)taken;
+	return 0;
+#endif
+}
+
 /* What it does after this stop, if it sleeps on. The count is that of the moment of the stop. */
 static void rounds_slept(struct ktr__live_row *row, const struct ktr__live_taken *taken)
 {
-#if defined(__x86_64__)
-	row->is_asleep = !taken->code && taken->state == 'S' && (int64_t)taken->stop.regs.orig_rax >= 0;
-#else
-	row->is_asleep = 0;
-#endif
+	row->is_asleep = rounds_in_call(taken) && taken->state == 'S';
 	row->n_sleeps = taken->n_sleeps + 1;
 	row->sp = ktr__live_sp(&taken->live.regs);
 	row->pc = ktr__live_pc(&taken->live.regs);
@@ -139,7 +145,8 @@ static int rounds_stack(struct rounds_work *work, struct ktr__live_row *row, uin
 {
 	const struct ktr__live_taken *taken = &work->taken;
 	struct ktr__live_sample sample = { .row = row, .time_ns = now, .state = taken->state, .code = taken->code,
-					   .stopped_ns = taken->stopped_ns, .frame = work->frame };
+					   .stopped_ns = taken->stopped_ns, .frame = work->frame,
+					   .in_call = rounds_in_call(taken) };
 	const char *why;
 
 	if (!taken->code) {
@@ -277,7 +284,7 @@ int ktr__live_rounds(struct ktr__live_rounds *rounds)
 	while (!rc && !rounds_wait(rounds, began)) {
 		work->round = rounds->n_rounds + rounds->n_missed;
 		rc = rounds_round(work);
-		rounds->n_rounds++;
+		rounds->n_rounds += !rc;
 		if (!rc && ktr__tracee_wait_now() - opened > ROUNDS_REOPEN_NS) {
 			rounds_reopen(rounds);
 			opened = ktr__tracee_wait_now();

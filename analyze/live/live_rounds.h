@@ -31,6 +31,7 @@ struct ktr__live_sample {
 	char state;		 /* as in /proc/PID/stat, before it was stopped */
 	int code;		 /* 0, or why it could not be looked at: an errno; there are no frames then */
 	int is_same;		 /* it has slept on: its frames are those of its last sample, not given again */
+	int in_call;		 /* it was in a system call: not known of all machines, and of one that slept on */
 	int is_cut;		 /* there are more frames, which could not be found */
 	uint64_t stopped_ns;	 /* 0: it was not */
 	unsigned n_frames;

@@ -34,14 +34,14 @@ for object in $(find "$b/pic" "$b/read" "$b/obj" -name '*.o'); do
 done
 [ $n -gt 200 ] || fail "only $n objects"
 # Start files of the C library may lack the mark, so the linker is asked for it, and names whoever lacks it.
-for library in libktr libktr-writer libktr-probe libktr-provider libktr-dtrace; do
+for library in libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-task; do
 	rm "$b/lib/$library.so"
 done
 # shellcheck disable=SC2086 # options
 MAKEFLAGS='' make -s --no-print-directory KTR_NO_INSTALL=1 CC="$cc" AR="$(tool ar)" OBJCOPY="$(tool objcopy)" O="$b" \
 	CFLAGS="-O1 $flags" LDFLAGS=-Wl,-z,force-bti ${KTR_MAKE_OPTIONS:-} lib >"$dir/log" 2>&1 || fail "$(cat "$dir/log")"
 grep 'BTI' "$dir/log" | grep -F "$b/" && fail "the linker misses the mark"
-for library in libktr libktr-writer libktr-probe libktr-provider libktr-dtrace; do
+for library in libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-task; do
 	says "$b/lib/$library.so" | grep -q BTI || fail "$library.so does not say it"
 done
 

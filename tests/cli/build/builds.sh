@@ -150,7 +150,7 @@ names() {
 hidden() {
 	readelf -sW "$O/lib/$1" 2>/dev/null | awk '$5 != "LOCAL" && $6 != "DEFAULT" && $7 ~ /^[0-9]/ { print $8 }' | LC_ALL=C sort -u
 }
-for library in libktr libktr_pic libktr-probe libktr-provider libktr-dtrace libktr-fbt libktrread; do
+for library in libktr libktr_pic libktr-probe libktr-provider libktr-dtrace libktr-fbt libktr-task libktrread; do
 	[ -e "$O/lib/$library.a" ] || continue # functions are probes on x86-64
 	nm -D --defined-only "$O/lib/${library%_pic}.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
 		LC_ALL=C sort -u >"$dir/shared"
@@ -168,7 +168,7 @@ read_libs="-ljansson -lm $([ ! -e /usr/include/elfutils/libdwfl.h ] || echo -ldw
 status 0 "$ktr" run -m own -o "$dir/trace" "$dir/classes"
 # A program has functions of all our private names: they are not called, and ours are not theirs.
 nm -g --defined-only "$O/obj/libktr.a" "$O/obj/libktrread.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >"$dir/all"
-for library in libktr libktrread libktr-probe libktr-provider libktr-dtrace; do
+for library in libktr libktrread libktr-task libktr-probe libktr-provider libktr-dtrace; do
 	names $library.a
 	hidden $library.a
 done | LC_ALL=C sort -u >"$dir/known"

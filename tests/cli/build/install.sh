@@ -62,6 +62,24 @@ reader() {
 	ln -s libktrread.so.0 "$1/lib/libktrread.so"
 }
 
+# Of what looks at other processes a program, by both libraries.
+task() {
+	# shellcheck disable=SC2046
+	$cc examples/task/task.c -o "$dir/task" $(pkg-config --cflags --libs ktr-task) || fail "ktr-task"
+	is "what it needs of ours" \
+		"$(objdump -p "$dir/task" | awk '$1 == "NEEDED" && $2 !~ /^libc\./ { print $2 }')" libktr-task.so.0
+	sleep 1000 &
+	LD_LIBRARY_PATH=$1/lib "$dir/task" $! >"$dir/log" || fail "the example of libktr-task"
+	grep -q "^$! " "$dir/log" || fail "libktr-task: $(cat "$dir/log")"
+	rm -f "$1/lib/libktr-task.so"
+	# shellcheck disable=SC2046
+	$cc examples/task/task.c -o "$dir/task" $(pkg-config --static --cflags --libs ktr-task | sed 's/-l\(bz2\|lzma\|zstd\) */ /g') ||
+		fail "libktr-task.a"
+	"$dir/task" $! >"$dir/log" || fail "the example with libktr-task.a"
+	ln -s libktr-task.so.0 "$1/lib/libktr-task.so"
+	kill $!
+}
+
 completions() {
 	cat >"$dir/complete.bash" <<'END'
 . "$1"
@@ -130,6 +148,7 @@ done
 mv "$dir/stage/opt/ktr" "$dir/moved"
 use "$dir/moved"
 reader "$dir/moved"
+task "$dir/moved"
 completions "$dir/moved/share"
 magic "$dir/moved"
 grep -q "$dir" "$dir/moved/lib/pkgconfig"/*.pc && fail "a .pc file names the build's directory"

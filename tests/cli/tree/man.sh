@@ -106,7 +106,7 @@ declared() {
 
 # What the public headers declare stands in the pages.
 calls() {
-	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:reader/ktr_reader.3 \
+	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:reader/ktr_reader.3 ktr/task.h:reader/ktr_task.3 \
 		ktr/provider.h:provider/ktr_provider.3 ktr/ktrace.h:provider/ktr_ktrace.3; do
 		header=${pair%:*} page=${pair#*:}
 		names=$(echo "#include <$header>" | $cc -Iinclude -E - | awk -v header="/$header\"" '
