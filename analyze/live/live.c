@@ -304,26 +304,49 @@ unsigned ktr__live_frames(struct ktr__live *live, const struct ktr__live_thread 
 	return walk.n;
 }
 
-/* ---- names ---- */
+/* ---- files' identities ---- */
 
-static void live_symtab(struct live_file *file, Dwfl_Module *module)
+/* The object's own build-id, or what stands for it where it was linked without: how many bytes. */
+static size_t live_id(const struct live_file *file, Dwfl_Module *module, uint8_t to[KTR_BUILD_ID_MAX])
 {
 	const unsigned char *id;
 	uint64_t none[2];
 	GElf_Addr where;
-	int n;
+	int n = dwfl_module_build_id(module, &id, &where);
 
-	file->is_asked = 1;
-	if (!file->path)
-		return;
-	n = dwfl_module_build_id(module, &id, &where);
 	if (n > 0) {
 		n = n > KTR_BUILD_ID_MAX ? KTR_BUILD_ID_MAX : n;
-		ktr__symtab_open(file->path, id, (size_t)n, LIVE_SYMBOLS, &file->symtab);
-		return;
+		memcpy(to, id, (size_t)n);
+		return (size_t)n;
 	}
 	ktr__elf_file_id(&file->copy.st, none);
-	ktr__symtab_open(file->path, (const uint8_t *)none, sizeof(none), LIVE_SYMBOLS, &file->symtab);
+	memcpy(to, none, sizeof(none));
+	return sizeof(none);
+}
+
+int ktr__live_image(struct ktr__live *live, uint32_t object, struct ktr__live_image *image)
+{
+	const struct ktr__live_object *at = &live->maps.object[object];
+	Dwfl_Module *module = at->is_code ? dwfl_addrmodule(live->dwfl, at->start) : NULL;
+	GElf_Addr bias = 0;
+
+	_Static_assert(sizeof(image->id) >= KTR_BUILD_ID_MAX, "a build-id has room");
+	if (!module || !dwfl_module_getelf(module, &bias) || !live->file[object].path)
+		return 0;
+	*image = (struct ktr__live_image){ .path = at->path, .base = bias, .end = at->end };
+	image->n_id = live_id(&live->file[object], module, image->id);
+	return 1;
+}
+
+/* ---- names ---- */
+
+static void live_symtab(struct live_file *file, Dwfl_Module *module)
+{
+	uint8_t id[KTR_BUILD_ID_MAX];
+
+	file->is_asked = 1;
+	if (file->path)
+		ktr__symtab_open(file->path, id, live_id(file, module, id), LIVE_SYMBOLS, &file->symtab);
 }
 
 static const char *live_symbol(struct ktr__live *live, Dwfl_Module *module, uint64_t address, uint64_t own,
@@ -425,6 +448,12 @@ unsigned ktr__live_frames(struct ktr__live *live, const struct ktr__live_thread 
 	}
 	*why = "by frame pointers: this build has no libdw";
 	return n;
+}
+
+int ktr__live_image(struct ktr__live *live, uint32_t object, struct ktr__live_image *image)
+{
+	(void)live, (void)object, (void)image;
+	return 0;
 }
 
 static void live_look_up(struct ktr__live *live, uint64_t address, uint64_t back, struct ktr__live_name *name)

@@ -61,6 +61,17 @@ struct ktr__live_name {
 
 void ktr__live_name(struct ktr__live *live, uint64_t address, int is_return, struct ktr__live_name *name);
 
+/* A file of code that the process has: as a trace names it. */
+struct ktr__live_image {
+	const char *path;   /* borrowed; as the process has it */
+	uint64_t base, end; /* base is added to the file's own addresses */
+	uint8_t id[64];	    /* its build-id, or what stands for it: ktr__elf_file_id() */
+	size_t n_id;
+};
+
+/* Of an object of ktr__live_maps(), by its place there: 1, or 0: it is no such file, or cannot be read. */
+int ktr__live_image(struct ktr__live *live, uint32_t object, struct ktr__live_image *image);
+
 /* Its registers that all machines have. */
 uint64_t ktr__live_pc(const struct user_regs_struct *regs);
 uint64_t ktr__live_sp(const struct user_regs_struct *regs);

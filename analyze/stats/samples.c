@@ -29,7 +29,8 @@ static void samples_take(const struct ktr_event *event, struct ktr__sample *samp
 	static const char *const hows[] = { [KTR__SAMPLE_USER] = "user",
 					    [KTR__SAMPLE_KERNEL] = "kernel",
 					    [KTR__SAMPLE_BLOCKED] = "blocked",
-					    [KTR__SAMPLE_MISSED] = "missed" };
+					    [KTR__SAMPLE_MISSED] = "missed",
+					    [KTR__SAMPLE_WAITING] = "waiting" };
 
 	*sample = (struct ktr__sample){ event->arg[0], event->arg[1], KTR__SAMPLE_USER, &event->str[3] };
 	for (unsigned i = 0; i < KTR__SAMPLE_HOWS; i++)
@@ -128,11 +129,12 @@ static int samples_frame(struct ktr__samples *samples, const struct ktr_event *e
 static int samples_stack(struct ktr__samples *samples, const struct ktr_event *event,
 			 const struct ktr__sample *sample)
 {
+	const char *inner = sample->how == KTR__SAMPLE_KERNEL  ? "[kernel]" :
+			    sample->how == KTR__SAMPLE_WAITING ? "[waiting]" :
+								 NULL;
 	uint32_t n_frames = sample->stack->n_bytes / 8;
-	int rc = 0;
+	int rc = inner ? samples_frame(samples, event, inner, strlen(inner), 1, sample->ns) : 0;
 
-	if (sample->how == KTR__SAMPLE_KERNEL)
-		rc = samples_frame(samples, event, "[kernel]", 8, 1, sample->ns);
 	for (uint32_t i = 0; i < n_frames && !rc; i++) {
 		const char *name;
 		char text[24];
@@ -141,8 +143,7 @@ static int samples_stack(struct ktr__samples *samples, const struct ktr_event *e
 
 		memcpy(&pc, sample->stack->bytes + i * (size_t)8, sizeof(pc));
 		name = ktr__sample_function(samples->symbols, event, pc, &n, text);
-		rc = samples_frame(samples, event, name, n, i == 0 && sample->how != KTR__SAMPLE_KERNEL,
-				   sample->ns);
+		rc = samples_frame(samples, event, name, n, i == 0 && !inner, sample->ns);
 	}
 	return rc;
 }

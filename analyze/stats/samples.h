@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where threads spent their CPU time, by the samples of the provider profile: each stands for some time, most of
- * them with a stack. A sink.
+ * Where threads spent their CPU time, by the samples of the provider profile, or their time altogether, by those of
+ * ktr sample: each stands for some time, most of them with a stack. A sink.
  */
 #ifndef ANALYZE_SAMPLES_H
 #define ANALYZE_SAMPLES_H
@@ -15,6 +15,7 @@ enum ktr__sample_how {
 	KTR__SAMPLE_KERNEL,  /* in the system call that the stack ends in */
 	KTR__SAMPLE_BLOCKED, /* while the thread blocked the signal: where is not known */
 	KTR__SAMPLE_MISSED,  /* it ended before the kernel looked: likewise */
+	KTR__SAMPLE_WAITING, /* in a call that does not go on: of ktr sample, whose time is that of a clock */
 	KTR__SAMPLE_HOWS
 };
 

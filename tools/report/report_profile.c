@@ -49,6 +49,8 @@ static void profile_thread_line(const struct report *report, FILE *to, unsigned 
 	report_text_duration(to, (double)t->ns[KTR__SAMPLE_USER]);
 	report_text_duration(to, (double)t->ns[KTR__SAMPLE_KERNEL]);
 	report_text_duration(to, (double)(t->ns[KTR__SAMPLE_BLOCKED] + t->ns[KTR__SAMPLE_MISSED]));
+	if (report->samples->ns[KTR__SAMPLE_WAITING])
+		report_text_duration(to, (double)t->ns[KTR__SAMPLE_WAITING]);
 	report_text_count(to, t->n, 9);
 	if (t->most) {
 		ktr__label_clean(name, sizeof(name), t->most->name, strlen(t->most->name));
@@ -86,8 +88,8 @@ static void profile_text_came(const struct report *report, FILE *to)
 	uint64_t due = profile_sum(s->n_ticks), blocked = s->n_ticks[KTR__SAMPLE_BLOCKED],
 		 missed = s->n_ticks[KTR__SAMPLE_MISSED];
 
-	fprintf(to, "\nCPU time of %s: %" PRIu64 " samples were due, %" PRIu64 " came, by %" PRIu64 " stacks\n",
-		ktr__label_duration(profile_sum(s->ns)).text, due, due - blocked - missed, s->n);
+	fprintf(to, "\n%s of %s: %" PRIu64 " samples were due, %" PRIu64 " came, by %" PRIu64 " stacks\n",
+		s->ns[KTR__SAMPLE_WAITING] ? "Time" : "CPU time", ktr__label_duration(profile_sum(s->ns)).text, due, due - blocked - missed, s->n);
 	if (blocked)
 		fprintf(to, "%" PRIu64 " came while threads blocked the signal: it is not known where\n",
 			blocked);
@@ -103,6 +105,11 @@ void report_profile_text(const struct report *report, FILE *to)
 		"thread", "      time   share      user    kernel   unknown    stacks  most in", "threads",
 		profile_thread_rank, profile_thread_line
 	};
+	/* Of ktr sample, where threads wait, too. */
+	static const struct report_table waiting = {
+		"thread", "      time   share      user    kernel   unknown   waiting    stacks  most in", "threads",
+		profile_thread_rank, profile_thread_line
+	};
 	static const struct report_table functions = { "function",
 						       "      self   share     total   share    stacks",
 						       "functions", profile_function_rank,
@@ -113,7 +120,8 @@ void report_profile_text(const struct report *report, FILE *to)
 		return;
 	}
 	profile_text_came(report, to);
-	report_table(report, to, &threads, report->samples->n_threads);
+	report_table(report, to, report->samples->ns[KTR__SAMPLE_WAITING] ? &waiting : &threads,
+		     report->samples->n_threads);
 	report_table(report, to, &functions, report->samples->n_functions);
 }
 
@@ -126,12 +134,13 @@ static json_t *profile_json_thread(const void *of, unsigned i, double *rank)
 	if (!t->thread)
 		return NULL;
 	*rank = (double)profile_sum(t->ns);
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tid", (int)t->thread->tid,
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tid", (int)t->thread->tid,
 			 "name", report_json_text(t->thread->name), "ns", ktr__jansson_u64(profile_sum(t->ns)),
 			 "user_ns", ktr__jansson_u64(t->ns[KTR__SAMPLE_USER]), "kernel_ns",
 			 ktr__jansson_u64(t->ns[KTR__SAMPLE_KERNEL]), "blocked_ns",
 			 ktr__jansson_u64(t->ns[KTR__SAMPLE_BLOCKED]), "missed_ns",
-			 ktr__jansson_u64(t->ns[KTR__SAMPLE_MISSED]), "due",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_MISSED]), "waiting_ns",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_WAITING]), "due",
 			 ktr__jansson_u64(profile_sum(t->n_ticks)), "stacks", ktr__jansson_u64(t->n), "cut",
 			 ktr__jansson_u64(t->n_cut));
 }

@@ -17,11 +17,13 @@
 
 struct sample_command {
 	const char *command;
+	const char *output;
 	uint64_t hz, pid, ns;
 };
 
 static const struct option_row sample_rows[] = {
 	OPTION_NUMBER('F', "rate", "HZ", struct sample_command, hz, 1, 1000, "so many times in a second (100)"),
+	OPTION_TEXT('o', "output", "TRACE", struct sample_command, output, "write a trace, and no report"),
 };
 
 static const struct options sample_options = {
@@ -29,7 +31,8 @@ static const struct options sample_options = {
 	.about = "Samples the stacks of all threads of a process, of those that wait, too, and prints them as trees of calls,\n"
 		 "in the shape of sample(1) of macOS. It may be any program of yours, it need not know of ktr.",
 	.examples = "ktr sample 4711\n"
-		    "ktr sample 4711 2.5 -F 1000\n",
+		    "ktr sample 4711 2.5 -F 1000\n"
+		    "ktr sample 4711 -o sampled; ktr flame sampled\n",
 	OPTIONS_ROWS(sample_rows),
 };
 
@@ -56,10 +59,38 @@ static void sample_sums(const struct ktr__live_rounds *rounds)
 		rounds->n_kept);
 }
 
+static int sample_trace(const struct sample_command *c, struct sample *sample, struct ktr_error *err)
+{
+	char cmdline[64];
+
+	if (!c->output)
+		return 0;
+	snprintf(cmdline, sizeof(cmdline), "ktr sample %d -F %u", (int)c->pid, (unsigned)c->hz);
+	sample->trace = sample_trace_new(c->output, cmdline, sample->rounds.period_ns, err);
+	return sample->trace ? 0 : fail(c->command, "not enough memory");
+}
+
+/* After the last round, which has ended with -errno or 0. */
+static int sample_end(const struct sample_command *c, const struct attach_facts *facts, struct sample *sample,
+		      const struct sample_told *told, int rc)
+{
+	const struct ktr__live_rounds *rounds = &sample->rounds;
+
+	if (rounds->refused && !rounds->n_stops)
+		return attach_look_refused(c->command, facts, rounds->refused);
+	if (rc)
+		return attach_look_refused(c->command, facts, -rc);
+	if (!sample->trace && sample_text(stdout, sample, told))
+		return fail(c->command, "not enough memory");
+	sample_sums(rounds);
+	return 0;
+}
+
 static int sample_run(const struct sample_command *c, const struct attach_facts *facts)
 {
 	struct sample sample = { .rounds = { .pid = facts->pid, .period_ns = 1000000000 / c->hz } };
 	struct ktr__live_rounds *rounds = &sample.rounds;
+	struct ktr_error err = KTR_ERROR_NONE;
 	struct sample_told told;
 	int rc;
 
@@ -67,20 +98,19 @@ static int sample_run(const struct sample_command *c, const struct attach_facts 
 	rc = ktr__live_open(facts->pid, &rounds->live);
 	if (rc)
 		return attach_look_refused(c->command, facts, -rc);
+	if (sample_trace(c, &sample, &err)) {
+		ktr__live_close(rounds->live);
+		return 1;
+	}
 	sample_told(facts->pid, facts->name, &told);
 	ktr__live_warm(rounds->live);
 	interrupt_call(sample_interrupted);
 	rc = sample_take(&sample, &sample_stop);
 	interrupt_call(NULL);
-	if (rounds->refused && !rounds->n_stops)
-		rc = attach_look_refused(c->command, facts, rounds->refused);
-	else if (rc)
-		rc = attach_look_refused(c->command, facts, -rc);
-	else if (sample_text(stdout, &sample, &told))
-		rc = fail(c->command, "not enough memory");
-	else
-		sample_sums(rounds);
+	rc = err.code ? fail_with(c->command, &err) : sample_end(c, facts, &sample, &told, rc);
 	sample_free(&sample);
+	if (sample.trace && sample_trace_close(sample.trace) && !rc)
+		rc = fail_with(c->command, &err);
 	ktr__live_close(rounds->live);
 	return rc;
 }

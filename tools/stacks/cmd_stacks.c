@@ -3,6 +3,7 @@
 #include "tools/attach/attach_look.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/stacks/sample_trace.h"
 #include "tools/stacks/stacks_text.h"
 
 #include <errno.h>
@@ -14,19 +15,22 @@
 
 struct stacks_command {
 	const char *command;
+	const char *output;
 	uint64_t pid, tid;
 };
 
 static const struct option_row stacks_rows[] = {
 	OPTION_NUMBER('p', "pid", "PID", struct stacks_command, pid, 1, INT32_MAX, "the process"),
 	OPTION_NUMBER('t', "thread", "TID", struct stacks_command, tid, 1, INT32_MAX, "this thread of it alone"),
+	OPTION_TEXT('o', "output", "TRACE", struct stacks_command, output, "write a trace, and print nothing"),
 };
 
 static const struct options stacks_options = {
 	.about = "Prints what each thread of a process does or waits for, and its stack. It may be any program of yours, it\n"
 		 "need not know of ktr. Its threads are stopped for a moment, one after the other.",
 	.examples = "ktr stacks -p 4711\n"
-		    "ktr stacks -p $(pidof -s nginx)\n",
+		    "ktr stacks -p $(pidof -s nginx)\n"
+		    "ktr stacks -p 4711 -o stacks; ktr flame stacks\n",
 	OPTIONS_ROWS(stacks_rows),
 };
 
@@ -34,6 +38,8 @@ struct stacks_sum {
 	uint64_t n, ns, most_ns; /* stops, and how long they took */
 	uint64_t n_shown;
 	int refused; /* errno */
+	struct sample_trace *trace; /* owned: where stacks go; NULL: they are printed */
+	struct ktr_error err;	    /* of the trace */
 };
 
 static int stacks_open(const struct stacks_command *c, const struct attach_facts *facts, struct ktr__live **live)
@@ -56,6 +62,28 @@ static void stacks_count(struct stacks_sum *sum, const struct ktr__live_taken *t
 		sum->most_ns = thread->stopped_ns;
 }
 
+/* 0 or -errno. */
+static int stacks_record(struct stacks_sum *sum, struct ktr__live *live, const struct ktr__live_taken *thread)
+{
+	static struct ktr__live_frame frame[KTR__LIVE_FRAMES];
+	const char *why = NULL;
+	char *what = NULL;
+	size_t n_what;
+	FILE *to = open_memstream(&what, &n_what);
+	unsigned n = 0;
+	int rc;
+
+	if (!to)
+		return ktr_error_set(&sum->err, ENOMEM, "not enough memory");
+	stacks_text_what(to, live, thread);
+	fclose(to);
+	if (!thread->code)
+		n = ktr__live_frames(live, &thread->live, frame, &why);
+	rc = sample_trace_thread(sum->trace, thread, live, what ? what : "", frame, n, why != NULL);
+	free(what);
+	return rc;
+}
+
 static void stacks_each(const struct stacks_command *c, struct ktr__live *live, struct ktr__live_taken *thread,
 			struct stacks_sum *sum)
 {
@@ -68,9 +96,12 @@ static void stacks_each(const struct stacks_command *c, struct ktr__live *live, 
 		thread->tid = tid[i];
 		if (ktr__live_take(thread, ktr__live_maps(live)))
 			continue;
-		if (sum->n_shown)
+		if (sum->trace && stacks_record(sum, live, thread))
+			break;
+		if (!sum->trace && sum->n_shown)
 			putchar('\n');
-		stacks_text(stdout, live, thread);
+		if (!sum->trace)
+			stacks_text(stdout, live, thread);
 		stacks_count(sum, thread);
 	}
 	free(tid);
@@ -108,9 +139,15 @@ static int stacks_run(const struct stacks_command *c, const struct attach_facts 
 	}
 	thread->pid = facts->pid;
 	rc = stacks_open(c, facts, &live);
+	if (!rc && c->output) {
+		sum.trace = sample_trace_new(c->output, "ktr stacks", 0, &sum.err);
+		rc = sum.trace ? 0 : fail(c->command, "not enough memory");
+	}
 	if (!rc) {
 		stacks_each(c, live, thread, &sum);
-		rc = stacks_end(c, facts, &sum);
+		if (sum.trace)
+			sample_trace_close(sum.trace);
+		rc = sum.err.code ? fail_with(c->command, &sum.err) : stacks_end(c, facts, &sum);
 	}
 	ktr__live_close(live);
 	free(thread->room);

@@ -11,8 +11,17 @@ struct take {
 	const volatile int *stop;
 };
 
+static void take_forget(void *context, struct ktr__live_row *row)
+{
+	(void)context;
+	sample_trace_forget(row);
+}
+
 void sample_free(struct sample *sample)
 {
+	const struct ktr__live_sink sink = { .forget = sample->trace ? take_forget : NULL };
+
+	sample->rounds.sink = &sink;
 	ktr__live_rounds_free(&sample->rounds);
 	sample_tree_free(&sample->tree);
 }
@@ -21,9 +30,12 @@ static int take_sample(void *context, const struct ktr__live_sample *taken)
 {
 	/* The frame of who could not be looked at. */
 	static const struct ktr__live_frame nowhere;
-	struct sample_tree *tree = &((struct take *)context)->sample->tree;
+	struct sample *sample = ((struct take *)context)->sample;
+	struct sample_tree *tree = &sample->tree;
 	uint32_t *root = &taken->row->node[0], *last = &taken->row->node[1];
 
+	if (sample->trace)
+		return sample_trace_add(sample->trace, sample->rounds.pid, sample->rounds.live, taken);
 	if (taken->is_same) {
 		tree->node[*last].self++;
 		return 0;

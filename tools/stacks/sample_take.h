@@ -4,14 +4,16 @@
 #define TOOLS_SAMPLE_TAKE_H
 
 #include "analyze/live/live_rounds.h"
+#include "tools/stacks/sample_trace.h"
 #include "tools/stacks/sample_tree.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
 struct sample {
-	struct ktr__live_rounds rounds; /* .row[].node: nodes: of all its samples, of its last one */
+	struct ktr__live_rounds rounds; /* .row[].node: of all its samples, of its last one; not with a trace */
 	struct sample_tree tree;
+	struct sample_trace *trace; /* borrowed: where samples go, instead of the tree; NULL */
 };
 
 /* Until the time is over, or the process, or *stop is set. 0 or -errno. */

@@ -154,6 +154,17 @@ static const char *text_why_not(const struct ktr__live_taken *thread)
 	}
 }
 
+void stacks_text_what(FILE *to, struct ktr__live *live, const struct ktr__live_taken *thread)
+{
+	fputs(text_state(thread->state), to);
+	text_call(to, live, thread);
+	if (!thread->wchan[0])
+		return;
+	fputs(" [", to);
+	text_put(to, thread->wchan);
+	fputc(']', to);
+}
+
 void stacks_text(FILE *to, struct ktr__live *live, const struct ktr__live_taken *thread)
 {
 	static struct ktr__live_frame frame[KTR__LIVE_FRAMES];
@@ -162,13 +173,8 @@ void stacks_text(FILE *to, struct ktr__live *live, const struct ktr__live_taken 
 
 	fprintf(to, "%d (", (int)thread->tid);
 	text_put(to, thread->name);
-	fprintf(to, "): %s", text_state(thread->state));
-	text_call(to, live, thread);
-	if (thread->wchan[0]) {
-		fputs(" [", to);
-		text_put(to, thread->wchan);
-		fputc(']', to);
-	}
+	fputs("): ", to);
+	stacks_text_what(to, live, thread);
 	fputc('\n', to);
 	if (thread->code) {
 		fprintf(to, "    no stack: %s\n", text_why_not(thread));

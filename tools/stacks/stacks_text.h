@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+/* "sleeping in poll(0, 0, -1) [do_poll]" */
+void stacks_text_what(FILE *to, struct ktr__live *live, const struct ktr__live_taken *thread);
+
 /* "4711 (worker): sleeping in poll(0, 0, -1) [do_poll]" and a line for each frame. */
 void stacks_text(FILE *to, struct ktr__live *live, const struct ktr__live_taken *thread);
 

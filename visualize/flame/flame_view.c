@@ -117,9 +117,11 @@ static void flame_view_words(struct ktr__flame_view *view, const struct ktr__fla
 {
 	struct ktr__frame *frame = &view->frame;
 	uint64_t ns = walk[0].last_ns - walk[0].first_ns, n_before = 0, n_open = 0, n_unsure = 0, n_deep = 0;
+	int waits = view->samples && (walk[0].n_waiting || (view->diff && walk[1].n_waiting));
 
 	snprintf(frame->subtitle, sizeof(frame->subtitle),
-		 view->samples  ? "width: CPU time that a frame is in, by samples; %s in %s%s"
+		 waits		? "width: time that a frame is in, running or waiting, by samples; %s in %s%s"
+		 : view->samples  ? "width: CPU time that a frame is in, by samples; %s in %s%s"
 		 : view->stacks ? "width: how many of the trace's stacks (CTRSTACK) a frame is in; %s in %s%s"
 			      : "width: time in spans, the sum over all threads; %s in a trace of %s%s",
 		 ktr__flame_number(view, (double)view->flame->node[0].total[0]).text, ktr__label_duration(ns).text,

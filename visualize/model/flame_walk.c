@@ -168,7 +168,8 @@ static int flame_walk_sample(struct ktr__flame_walk *walk, const struct ktr_even
 {
 	static const char *const innermost[] = { [KTR__SAMPLE_KERNEL] = "[kernel]",
 						 [KTR__SAMPLE_BLOCKED] = "[signals blocked]",
-						 [KTR__SAMPLE_MISSED] = "[not seen]" };
+						 [KTR__SAMPLE_MISSED] = "[not seen]",
+						 [KTR__SAMPLE_WAITING] = "[waiting]" };
 	struct ktr__flame_thread *t = flame_walk_thread(walk, event->thread);
 	uint32_t node;
 	int rc;
@@ -182,6 +183,7 @@ static int flame_walk_sample(struct ktr__flame_walk *walk, const struct ktr_even
 				      strlen(innermost[sample->how]), &node);
 	walk->to->samples.node[node].self[walk->side] += sample->ns;
 	walk->n_samples++;
+	walk->n_waiting += sample->how == KTR__SAMPLE_WAITING;
 	return rc;
 }
 

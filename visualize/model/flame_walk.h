@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fills trees of frames (flame.h) out of a walk: one of the spans that were open on a thread, in nanoseconds, one
- * of the stacks of CTRSTACK, in how often, and one of the samples of ktr profile, in nanoseconds. Around the
- * frames are those of the program and, if asked for, of the thread.
+ * of the stacks of CTRSTACK, in how often, and one of the samples of ktr profile and ktr sample, in nanoseconds.
+ * Around the frames are those of the program and, if asked for, of the thread.
  *
  * A span is a frame by its name, from its start to its end, of the thread that began it, within those that this
  * thread had open then; whoever ends it. What had begun before the walk does is not counted, what had not ended
@@ -42,6 +42,7 @@ struct ktr__flame_walk {
 	uint64_t first_ns, last_ns; /* of the events */
 	int begun;
 	uint64_t n_spans, n_stacks, n_samples;
+	uint64_t n_waiting;  /* samples of threads that wait: their time is that of a clock */
 	uint64_t n_before;   /* spans that had begun before: not counted */
 	uint64_t n_open;     /* without an end: counted until it can have come at the earliest */
 	uint64_t n_unsure;   /* something was lost between their ends */

@@ -25,7 +25,7 @@
 
 #define TRACE_PACKET  ((size_t)64 * 1024)
 #define TRACE_EVENT   ((size_t)8 * 1024) /* [bytes] no event is longer: strings are cut before */
-#define TRACE_STRING  1024
+#define TRACE_STRING  1024 /* [bytes] and of a stack KTR_STACK_MAX frames */
 #define TRACE_BUCKETS 1024
 
 struct trace_thread {
@@ -52,7 +52,7 @@ struct ktr__ktrace_trace {
 	struct trace_proc *proc[TRACE_BUCKETS];     /* likewise */
 	uint16_t *lives;                            /* owned; by tid */
 	uint8_t (*type)[KTR_ARGS_MAX + 1];          /* owned; by site: how many arguments, and what they are */
-	uint32_t n_sites, types_room, n_threads, n_procs, n_classes;
+	uint32_t n_sites, types_room, n_threads, n_procs, n_classes, n_modules;
 	uint64_t pid_ns;
 	uint64_t n_events, n_before, seq; /* in the packet; of those before it */
 	uint64_t first_ns, last_ns;
@@ -127,7 +127,7 @@ uint32_t ktr__ktrace_trace_site(struct ktr__ktrace_trace *t, const struct ktr__k
 		.name.text = site->name,
 		.class.text = site->class_name,
 		.mask = site->mask,
-		.file.text = site->name,
+		.file.text = site->file ? site->file : site->name,
 		.func.text = site->func,
 		.format.text = site->format,
 		.names.text = site->names,
@@ -144,7 +144,9 @@ uint32_t ktr__ktrace_trace_site(struct ktr__ktrace_trace *t, const struct ktr__k
 	memcpy(row.type, site->type, sizeof(row.type));
 	for (unsigned i = 0; i < site->n_args; i++) {
 		line.types.each[i] = site->type[i];
-		line.how.each[i] = site->type[i] == KTR_ARG_STR ? KTR_HOW_COPY : KTR_HOW_VALUE;
+		line.how.each[i] = site->type[i] == KTR_ARG_STR	  ? KTR_HOW_COPY :
+				   site->type[i] == KTR_ARG_STACK ? KTR_HOW_STACK :
+								    KTR_HOW_VALUE;
 	}
 	ktr__line_write(&t->side[KTR_SIDECAR_SITES], ktr__line_site, &line, NULL, 1);
 	ktr__metadata_event(
@@ -276,6 +278,22 @@ int ktr__ktrace_trace_thread(struct ktr__ktrace_trace *t, pid_t pid, pid_t tid, 
 	return 0;
 }
 
+void ktr__ktrace_trace_module(struct ktr__ktrace_trace *t, pid_t pid, uint64_t base, uint64_t end, const char *path,
+			      const uint8_t *id, size_t n_id)
+{
+	const struct trace_proc *proc = *trace_proc_at(t, pid);
+	struct ktr__line_module line = { .base = base, .end = end, .path.text = path };
+
+	if (!proc)
+		return;
+	n_id = n_id < KTR_BUILD_ID_MAX ? n_id : KTR_BUILD_ID_MAX;
+	line.module = ++t->n_modules;
+	line.proc = proc->id;
+	line.build_id.n = (uint8_t)n_id;
+	memcpy(line.build_id.octet, id, n_id);
+	ktr__line_write(&t->side[KTR_SIDECAR_MODULES], ktr__line_module, &line, NULL, 1);
+}
+
 static void trace_thread_end(struct ktr__ktrace_trace *t, struct trace_thread **at, uint64_t ns)
 {
 	struct trace_thread *thread = *at;
@@ -345,14 +363,18 @@ static uint8_t *trace_event_args(uint8_t *at, const uint8_t *type, const struct 
 
 	for (unsigned i = 0; i < type[0]; i++, value++) {
 		size_t n = value->n < TRACE_STRING ? value->n : TRACE_STRING;
+		uint16_t n_frames = (uint16_t)(n / 8);
 
-		if (type[1 + i] != KTR_ARG_STR) {
+		if (type[1 + i] != KTR_ARG_STR && type[1 + i] != KTR_ARG_STACK) {
 			at = trace_put(at, &value->number, width[type[1 + i]]);
 			continue;
 		}
 		odd[0] |= (uint8_t)((value->cut || n < value->n) << i);
+		if (type[1 + i] == KTR_ARG_STACK)
+			at = trace_put(at, &n_frames, sizeof(n_frames));
 		at = trace_put(at, value->bytes ? value->bytes : "", value->bytes ? n : 0);
-		*at++ = 0;
+		if (type[1 + i] == KTR_ARG_STR)
+			*at++ = 0;
 	}
 	return at;
 }

@@ -21,14 +21,15 @@ struct ktr__ktrace_site {
 	uint64_t mask;
 	const char *class_name; /* of the mask */
 	const char *name;       /* "syscall::openat:entry" */
+	const char *file;       /* NULL: as the name */
 	const char *func;
 	const char *format;
 	const char *names; /* of the arguments, with commas between them */
 	unsigned n_args;
-	uint8_t type[KTR_ARGS_MAX]; /* enum ktr_arg_type; STR, and numbers */
+	uint8_t type[KTR_ARGS_MAX]; /* enum ktr_arg_type; STR, STACK, and numbers */
 };
 
-/* The value of an argument: a number, or n bytes without a NUL among them. */
+/* The value of an argument: a number; n bytes without a NUL among them; or of a stack n bytes, 8 for each frame. */
 struct ktr__ktrace_value {
 	uint64_t number;
 	const char *bytes;
@@ -51,6 +52,13 @@ uint32_t ktr__ktrace_trace_site(struct ktr__ktrace_trace *trace, const struct kt
 
 /* A thread is there, by this name; of one that has got another name, too. 0 or -ENOMEM. */
 int ktr__ktrace_trace_thread(struct ktr__ktrace_trace *trace, pid_t pid, pid_t tid, const char *comm, uint64_t ns);
+
+/*
+ * An object that a process has, by the addresses that it has there: base is added to its own. id: its build-id, of
+ * n_id bytes. For the names of addresses in stacks. Nothing where the process has no thread yet.
+ */
+void ktr__ktrace_trace_module(struct ktr__ktrace_trace *trace, pid_t pid, uint64_t base, uint64_t end,
+			      const char *path, const uint8_t *id, size_t n_id);
 
 /* It ends; tid 0: the process, and all that it has. */
 void ktr__ktrace_trace_ended(struct ktr__ktrace_trace *trace, pid_t pid, pid_t tid, uint64_t ns);

@@ -48,6 +48,28 @@ is 'rounds' "$(rounds)" 50
 n=$(sed -n 's/^ktr: \([0-9]*\) stops.*/\1/p' "$dir/err")
 done=$(sed -n 's/^ktr: .* in \([0-9]*\) rounds.*/\1/p' "$dir/err")
 [ "$n" -ge $((done + 7)) ] && [ "$n" -le $((done + 40)) ] || fail "$n stops in $done rounds: $(cat "$dir/err")"
+# As a trace: each sample is one of the profiler's, with the time between two rounds.
+status 0 "$ktr" sample $waits 500ms -F 100 -o "$dir/trace"
+[ ! -s "$dir/out" ] || fail "-o prints: $(cat "$dir/out")"
+n=$(sed -n 's/^ktr: \([0-9]*\) samples.*/\1/p' "$dir/err")
+done=$(sed -n 's/^ktr: .* in \([0-9]*\) rounds.*/\1/p' "$dir/err")
+status 0 "$ktr" fsck "$dir/trace"
+status 0 "$ktr" dump -q "$dir/trace"
+is 'samples in a trace' "$(grep -c ' profile-100 ticks=1 ns=10000000 how=' "$dir/out")" "$n"
+status 0 "$ktr" export folded "$dir/trace" -o -
+for name in futex read sleep poll signal; do
+	is "time of $name" "$(sed -n "s/^waits;$name;.*;outer;middle;wait_$name;.*;\[waiting\] //p" "$dir/out")" ${done}0000000
+done
+is 'time of run' "$(sed -n 's/^waits;run;.*;outer;middle;wait_run\(;\[waiting\]\)* //p' "$dir/out" | awk '{ n += $1 } END { print n }')" \
+	${done}0000000
+status 0 "$ktr" report --profile "$dir/trace"
+grep -q "^Time of .* $n samples were due, $n came" "$dir/out" || fail "a report: $(cat "$dir/out")"
+grep -Eq '^  poll/[0-9]+ .* 0 ns  +0 ns  +0 ns  .*\[waiting\]$' "$dir/out" || fail "a report: $(cat "$dir/out")"
+status 0 "$ktr" flame "$dir/trace"
+grep -q 'running or waiting, by samples' "$dir/out" || fail "flames: $(cat "$dir/out")"
+if command -v babeltrace2 >/dev/null; then
+	is 'samples that babeltrace2 reads' "$(babeltrace2 "$dir/trace" | grep -c ', how = "')" "$n"
+fi
 # ^C ends it, and what there is is printed.
 env --default-signal=INT "$ktr" sample $waits 600 >"$dir/out" 2>"$dir/err" &
 tool=$!
@@ -112,7 +134,8 @@ wait $tool || fail "an end: exit status $?: $(cat "$dir/err")"
 is 'threads, one was born' "$(grep -c '^    [0-9]* Thread_' "$dir/out")" 2
 grep -q ' born  (in born) + ' "$dir/out" || fail "who was born: $(cat "$dir/out")"
 
-status 1 "$ktr" sample 999999999 1
+status 1 "$ktr" sample 999999999 1 -o "$dir/none"
+[ ! -e "$dir/none" ] || fail 'a trace of nobody'
 grep -q 'no such process' "$dir/err" || fail "$(cat "$dir/err")"
 status 2 "$ktr" sample
 status 2 "$ktr" sample x

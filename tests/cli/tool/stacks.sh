@@ -78,6 +78,17 @@ if grep -qs exec_start /proc/self/sched; then
 	[ "$((s))" -gt 0 ] || fail "what is left of 600 s: $s"
 fi
 
+# The same as a trace.
+status 0 "$ktr" stacks -p $waits -o "$dir/trace"
+[ ! -s "$dir/out" ] || fail "-o prints: $(cat "$dir/out")"
+status 0 "$ktr" fsck "$dir/trace"
+status 0 "$ktr" dump -q "$dir/trace"
+is 'stacks in a trace' "$(wc -l <"$dir/out")" 8
+grep -Eq ' futex/[0-9]+ .* sleeping in futex\(0x[0-9a-f]+ <wanted>, .*: .* < wait_futex\+0x[0-9a-f]+ < middle\+0x' "$dir/out" ||
+	fail "a trace: $(cat "$dir/out")"
+status 0 "$ktr" export folded "$dir/trace" -o -
+is 'stacks that are counted' "$(grep -c ';outer;middle;wait_[a-z]*.* 1$' "$dir/out")" 7
+
 # Stopped, it stays so.
 kill -STOP $waits
 await 'grep -q "^State:.*T" /proc/$waits/status'
