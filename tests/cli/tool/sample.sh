@@ -134,6 +134,67 @@ wait $tool || fail "an end: exit status $?: $(cat "$dir/err")"
 is 'threads, one was born' "$(grep -c '^    [0-9]* Thread_' "$dir/out")" 2
 grep -q ' born  (in born) + ' "$dir/out" || fail "who was born: $(cat "$dir/out")"
 
+# Other people's programs, each read by the reader of such reports.
+# stranger NAME CALL FUNCTION COMMAND...: it waits in CALL, and FUNCTION is in the tree
+stranger() {
+	name=$1 call=$2 function=$3
+	shift 3
+	"$@" <"$dir/end" >"$dir/stranger.out" 2>&1 &
+	at=$!
+	pids="$pids $at"
+	await 'cat /proc/$at/task/*/syscall 2>/dev/null | grep -q "^$call " || ! kill -0 $at'
+	status 0 "$ktr" sample $at 200ms -F 100
+	python3 tests/cli/tool/sample.py "$dir/out" || { failed=1; echo "of $name"; }
+	grep -Eq "^    [0-9]* Thread_$at: Main Thread" "$dir/out" || fail "$name has no first thread: $(cat "$dir/out")"
+	grep -Eq "$function" "$dir/out" || fail "$name: $(cat "$dir/out")"
+	is "rounds of $name" "$(rounds)" 20
+	kill $at
+}
+# What python3 is a script for, where it is one.
+python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+stranger python3 0 '\(in (lib)?python3' "$python" -c 'import os
+os.read(0, 1)'
+cat >"$dir/s.c" <<-'END'
+	#include <unistd.h>
+	__attribute__((noinline)) int asks(void) { char c; int n = (int)read(0, &c, 1); __asm__ volatile(""); return n; }
+	int main(void) { int n = asks(); __asm__ volatile(""); return n; }
+END
+$cc -O2 -static "$dir/s.c" -o "$dir/static" || fail static
+stranger static 0 '^    \+   .* asks  \(in static\) \+ ' "$dir/static"
+case $(file -L "$(command -v busybox)" 2>/dev/null) in
+*'statically linked'*) stranger busybox 0 '\(in busybox\)' busybox cat ;;
+*) skip 'busybox, linked statically' ;;
+esac
+if command -v go >/dev/null; then
+	mkdir "$dir/go"
+	cat >"$dir/go/main.go" <<-'END'
+		package main
+		import "os"
+		//go:noinline
+		func asks() int { var b [1]byte; n, _ := os.Stdin.Read(b[:]); return n + 1 }
+		//go:noinline
+		func spins(n int) int { for { n = n*3 + 1 } }
+		func main() { go spins(1); os.Exit(asks()) }
+	END
+	if (cd "$dir/go" && HOME=$dir GO111MODULE=off go build -o ../gone main.go) >"$dir/log" 2>&1; then
+		stranger go 0 ' main\.asks  \(in gone\) \+ [0-9]+  \[.*\]  main.go:4' "$dir/gone"
+		grep -Eq "^    \+ .* main\.spins  \(in gone\) \+ " "$dir/out" || fail "go spins: $(cat "$dir/out")"
+	else
+		skip "go: $(head -n 3 "$dir/log")"
+	fi
+else
+	skip 'go'
+fi
+nginx=$(command -v nginx || ls /usr/sbin/nginx 2>/dev/null)
+if [ -n "$nginx" ]; then
+	printf 'daemon off; master_process off; pid %s/pid; error_log stderr; events {} http { access_log off; %s server { %s } }\n' \
+		"$dir" "client_body_temp_path $dir/a; proxy_temp_path $dir/b; fastcgi_temp_path $dir/c; uwsgi_temp_path $dir/d;
+		scgi_temp_path $dir/e;" "listen unix:$dir/socket;" >"$dir/nginx.conf"
+	stranger nginx 232 ' epoll_wait  \(in libc' "$nginx" -c "$dir/nginx.conf" -p "$dir"
+else
+	skip 'nginx'
+fi
+
 status 1 "$ktr" sample 999999999 1 -o "$dir/none"
 [ ! -e "$dir/none" ] || fail 'a trace of nobody'
 grep -q 'no such process' "$dir/err" || fail "$(cat "$dir/err")"
