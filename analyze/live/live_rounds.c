@@ -32,6 +32,7 @@ struct rounds_work {
 	pid_t *tid; /* that there are; owned */
 	uint32_t n;
 	uint64_t round;
+	uint64_t last; /* the one before it */
 };
 
 /* ---- rows ---- */
@@ -198,6 +199,36 @@ static int rounds_one(struct rounds_work *work, struct ktr__live_row *row)
 	return taken->code == ESRCH ? 0 : rounds_stack(work, row, now);
 }
 
+/* Those of the last round that the kernel's list has left out, and that are there. 0 or -ENOMEM. */
+static int rounds_left_out(struct rounds_work *work)
+{
+	const struct ktr__live_rounds *rounds = work->rounds;
+	uint32_t n = work->n, at = 0, more = 0;
+	char path[64];
+	pid_t *all;
+
+	all = malloc((n + rounds->n_rows + 1u) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rounds->n_rows; i++) {
+		const struct ktr__live_row *row = &rounds->row[i];
+
+		while (at < n && work->tid[at] < row->tid)
+			all[more++] = work->tid[at++];
+		if (row->round != work->last || (at < n && work->tid[at] == row->tid))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)rounds->pid, (int)row->tid);
+		if (access(path, F_OK) == 0)
+			all[more++] = row->tid;
+	}
+	while (at < n)
+		all[more++] = work->tid[at++];
+	free(work->tid);
+	work->tid = all;
+	work->n = more;
+	return 0;
+}
+
 /* The threads that are to be looked at. 0 or -errno. */
 static int rounds_threads(struct rounds_work *work)
 {
@@ -208,7 +239,9 @@ static int rounds_threads(struct rounds_work *work)
 	work->n = 0;
 	if (!rounds->tid) {
 		work->tid = ktr__live_threads(rounds->pid, &work->n);
-		return work->tid ? 0 : errno == ENOENT ? -ESRCH : -errno;
+		if (!work->tid)
+			return errno == ENOENT ? -ESRCH : -errno;
+		return rounds->n_rounds ? rounds_left_out(work) : 0;
 	}
 	work->tid = malloc(sizeof(*work->tid));
 	if (!work->tid)
@@ -237,17 +270,28 @@ static int rounds_round(struct rounds_work *work)
 	return !rc && rounds->n_samples == before ? -ESRCH : rc;
 }
 
-/* Objects that came since, by dlopen(3): what is told of addresses is of those that there are in the end. */
+/* Objects have come, by dlopen(3), or it is another program now. */
+static int rounds_is_other(const struct ktr__live_maps *now, const struct ktr__live_maps *then)
+{
+	if (!now->n_objects || !then->n_objects)
+		return now->n_objects != 0;
+	return now->n_objects > then->n_objects || now->object[0].start != then->object[0].start ||
+	       now->object[0].inode != then->object[0].inode;
+}
+
+/* What is told of addresses is of the objects that there are in the end. */
 static void rounds_reopen(struct ktr__live_rounds *rounds)
 {
 	struct ktr__live_maps maps = { 0 };
 	struct ktr__live *live;
 
-	if (ktr__live_maps_read(rounds->pid, &maps) == 0 &&
-	    maps.n_objects > ktr__live_maps(rounds->live)->n_objects &&
+	if (ktr__live_maps_read(rounds->pid, &maps) == 0 && rounds_is_other(&maps, ktr__live_maps(rounds->live)) &&
 	    ktr__live_open(rounds->pid, &live) == 0) {
 		ktr__live_close(rounds->live);
 		rounds->live = live;
+		/* What was taken meanwhile was followed through the objects of before. */
+		for (uint32_t i = 0; i < rounds->n_rows; i++)
+			rounds->row[i].is_asleep = 0;
 	}
 	ktr__live_maps_free(&maps);
 }
@@ -282,6 +326,7 @@ int ktr__live_rounds(struct ktr__live_rounds *rounds)
 		*work = (struct rounds_work){ .rounds = rounds,
 					      .taken = { .pid = rounds->pid, .room = work->taken.room } };
 	while (!rc && !rounds_wait(rounds, began)) {
+		work->last = work->round;
 		work->round = rounds->n_rounds + rounds->n_missed;
 		rc = rounds_round(work);
 		rounds->n_rounds += !rc;

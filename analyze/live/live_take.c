@@ -18,7 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#define TAKE_LOOKS    5	    /* for all threads, at most */
 #define TAKE_RED_ZONE 128   /* [bytes] below the stack pointer, which a function may use */
 #define TAKE_FAR_DOWN 32768 /* [bytes] where no handler of a signal comes to within the moment that it takes */
 #define TAKE_LEFT     ((uint64_t)16) /* [bytes] a timespec */
@@ -30,15 +32,17 @@ static int take_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-pid_t *ktr__live_threads(pid_t pid, uint32_t *n)
+/* Once through the folder. *n_there: how many there were in the end. Owned; NULL with errno set. */
+static pid_t *take_threads(pid_t pid, uint32_t *n, uint32_t *n_there)
 {
 	struct dirent *entry;
 	uint32_t room = 0;
 	pid_t *tid = NULL;
+	struct stat st;
 	char path[64];
 	DIR *dir;
 
-	*n = 0;
+	*n = *n_there = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	if (!dir)
@@ -56,11 +60,32 @@ pid_t *ktr__live_threads(pid_t pid, uint32_t *n)
 		}
 		tid[(*n)++] = one;
 	}
+	if (fstat(dirfd(dir), &st) == 0 && st.st_nlink > 2)
+		*n_there = (uint32_t)st.st_nlink - 2;
 	closedir(dir);
-	if (tid)
-		qsort(tid, *n, sizeof(*tid), take_order);
-	else
+	if (!tid)
 		errno = ESRCH;
+	return tid;
+}
+
+/* Where a thread ends while the kernel lists them it may leave out others, or name one twice: it is asked again. */
+pid_t *ktr__live_threads(pid_t pid, uint32_t *n)
+{
+	uint32_t n_there, n_all, looks = 0;
+	pid_t *tid = NULL;
+
+	do {
+		free(tid);
+		tid = take_threads(pid, n, &n_there);
+		if (!tid)
+			return NULL;
+		n_all = *n;
+		qsort(tid, n_all, sizeof(*tid), take_order);
+		*n = 1;
+		for (uint32_t i = 1; i < n_all; i++)
+			if (tid[i] != tid[*n - 1])
+				tid[(*n)++] = tid[i];
+	} while (*n < n_there && ++looks < TAKE_LOOKS);
 	return tid;
 }
 

@@ -161,6 +161,29 @@ cat >"$dir/s.c" <<-'END'
 END
 $cc -O2 -static "$dir/s.c" -o "$dir/static" || fail static
 stranger static 0 '^    \+   .* asks  \(in static\) \+ ' "$dir/static"
+# One that becomes another program meanwhile.
+mkfifo "$dir/x.in" || exit 1
+exec 5<>"$dir/x.in"
+sh -c 'read line; exec "$0"' "$dir/static" <"$dir/x.in" &
+at=$!
+pids="$pids $at"
+await 'grep -q "^0 " /proc/$at/syscall'
+"$ktr" sample $at 600 >"$dir/out" 2>"$dir/err" &
+tool=$!
+pids="$pids $tool"
+await 'grep -q "^230 " /proc/$tool/syscall'
+echo >&5
+await 'became $at "$dir/static"'
+reads() { # a round takes a few
+	sed -n 's/^syscr: //p' /proc/$tool/io
+}
+then=$(reads)
+await '[ "$(reads)" -gt $((then + 500)) ]'
+kill $at
+wait $tool || fail "another program: exit status $?: $(cat "$dir/err")"
+python3 tests/cli/tool/sample.py "$dir/out" || failed=1
+grep -q ' asks  (in static) + ' "$dir/out" || fail "another program: $(cat "$dir/out")"
+
 case $(file -L "$(command -v busybox)" 2>/dev/null) in
 *'statically linked'*) stranger busybox 0 '\(in busybox\)' busybox cat ;;
 *) skip 'busybox, linked statically' ;;
