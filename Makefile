@@ -540,6 +540,7 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 	FULL=1 O=$(O) sh tests/cli/provider/fbt_own.sh
 	ROUNDS=40 O=$(O) sh tests/cli/provider/fbt_args_life.sh
 	FULL=1 O=$(O) sh tests/cli/provider/lock_told.sh
+	FULL=1 O=$(O) sh tests/cli/tool/task.sh
 	FLIPS=20000000 SWITCHES=20000 O=$(O) sh tests/stress/fbt.sh
 	FLIPS=20000000 O=$(O) sh tests/stress/plain.sh
 	$(MAKE) $(O)/tests/unit

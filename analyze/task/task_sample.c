@@ -134,13 +134,14 @@ static void *sample_run(void *argument)
 {
 	struct sampling *sampling = argument;
 	struct sample_outlet *to = sampling->to;
-	int rc;
+	int rc, flushed;
 
 	pthread_setname_np(pthread_self(), "ktr-sample");
 	ktr__live_warm(sampling->rounds.live);
 	rc = ktr__live_rounds(&sampling->rounds);
-	if (!rc && to->outlet.code)
-		rc = to->outlet.code;
+	flushed = ktr__outlet_flush(&to->outlet);
+	if (!rc && flushed < 0)
+		rc = flushed;
 	sampling->code = rc;
 	ktr__pack_end(&sampling->pack, -rc);
 	sample_linger(sampling);

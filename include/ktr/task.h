@@ -119,12 +119,13 @@ int ktr_vm_region(pid_t pid, uint64_t address, struct ktr_vm_region *region, str
 
 /*
  * Begins to sample the stacks of a thread, or of all threads that a process has and gets, hz times in a second (1
- * to KTR_SAMPLE_HZ_MAX), whether they run or wait. A thread of the library's own does that, and writes full buffers
- * to the descriptor fd, of a file, a pipe or a socket, which it duplicates; of a stream that is, and one that is
- * not full is written after a second. It never waits for a reader: what there is no room for is lost, and counted.
- * The sampling ends by ktr_sample_stop(), when what is sampled ends, or when nobody reads any more. Several may
- * write to one descriptor, a buffer at a time. One that is there already, with the same ids and descriptor, stays
- * as it is, and 0 is returned. Errors besides: -EBADF, fd cannot be written to; -EAGAIN, no thread could be made.
+ * to KTR_SAMPLE_HZ_MAX), whether they run or wait. A thread of the library's own does that, and writes to the
+ * descriptor fd of a file, a pipe or a stream's socket, which it duplicates: a buffer when it is full, and else
+ * after a second. It never waits for a reader: what there is no room for is lost, and counted.
+ * The sampling ends by ktr_sample_stop(), when what is sampled ends, or when nobody reads any more; that call is
+ * due in any case, and frees what it had. Several may write to one descriptor, a buffer at a time. One that is
+ * there already, with the same ids and descriptor, stays as it is, and 0 is returned. Errors besides: -EBADF, fd
+ * cannot be written to; -EAGAIN, no thread could be made.
  */
 int ktr_sample_thread(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr_error *err);
 int ktr_sample_task(pid_t pid, unsigned hz, int fd, struct ktr_error *err);

@@ -6,6 +6,7 @@
 	task.py buffers FILE SUMS [whole|early] [TID...]
 		SUMS: what it told in the end; whole: nothing may be lost; early: it ended in the middle. TID: those that
 		have been there from the first round to the last. Prints the threads that were seen.
+	task.py two FILE SUMS			two samplings wrote there, of a thread and of all
 	task.py frames FILE STACKS		STACKS: of ktr stacks; threads that sleep have the same frames in both"""
 import collections
 import os
@@ -135,6 +136,28 @@ def sums(path):
     return {words[i]: int(words[i + 1]) for i in range(words.index('code'), len(words) - 1, 2)}
 
 
+def two(path, told):
+    """Two samplings wrote to one descriptor: each has its own numbers."""
+    found, whole = read(path)
+    told, all_got = sums(told), 0
+    if not whole or told['samplings'] != 2 or len({head.tid for head, _ in found}) != 2:
+        fail('%s, %s' % ({head.tid for head, _ in found}, told))
+    for tid in {head.tid for head, _ in found}:
+        got = 0
+        own = [(head, rows) for head, rows in found if head.tid == tid]
+        for n, (head, rows) in enumerate(own):
+            if head.number != n or head.first != got + head.lost or head.n_samples != len(rows):
+                fail('of %d: %s, %d came' % (tid, head, got))
+            if tid and {row.tid for row in rows} - {tid}:
+                fail('of %d there are others: %s' % (tid, {row.tid for row in rows}))
+            got += len(rows)
+        if not own[-1][0].is_last or not got:
+            fail('of %d: %s' % (tid, own[-1][0]))
+        all_got += got
+    if all_got + told['lost'] != told['samples'] or told['lost']:
+        fail('%d samples came: %s' % (all_got, told))
+
+
 def buffers(path, told, how, always):
     found, whole = read(path)
     told, got, seen, rounds = sums(told), 0, {}, set()
@@ -201,6 +224,8 @@ if what == 'info':
     info(args[0], args[1], args[2:])
 elif what == 'state':
     state(args[0], args[1], args[2:])
+elif what == 'two':
+    two(args[0], args[1])
 elif what == 'buffers':
     buffers(args[0], args[1], args[2] if len(args) > 2 else '', args[3:])
 else:

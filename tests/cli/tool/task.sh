@@ -89,6 +89,7 @@ grep -q '^14 14 .*nothing to be read at 0x10' "$dir/err" || fail "$(cat "$dir/er
 
 # sample PID TID HZ OPTION...: until something is written to $dir/go
 sample() {
+	: >"$dir/samples"
 	"$task" sample "$@" <"$dir/go" >"$dir/samples" 2>"$dir/sums" 6>&- &
 	tool=$!
 	pids="$pids $tool"
@@ -112,6 +113,13 @@ await '[ "$(wc -c <"$dir/samples")" -gt 3000 ]'
 echo >&8
 ended
 is 'one thread' "$(python3 tests/cli/tool/task.py buffers "$dir/samples" "$dir/sums" whole "$run")" "$run"
+
+# Both to one descriptor.
+sample $waits "$run" 1000 both
+await '[ "$(wc -c <"$dir/samples")" -gt 100000 ]'
+echo >&8
+ended
+python two "$dir/samples" "$dir/sums"
 
 # Nobody reads: what comes is what was counted, and the process that is sampled does not wait.
 mkfifo "$dir/full" || exit 1

@@ -3,10 +3,11 @@
  * libktr-task's calls, each as a command: what they give in lines that tests/cli/tool/task.py reads.
  *
  *	task info PID | state PID | regions PID | read PID ADDRESS BYTES | errors PID TID
- *	task sample PID TID HZ [reap] [late]
+ *	task sample PID TID HZ [reap | both] [late]
  *
  * sample writes to descriptor 1 until there is something to be read on 0, or its end, and tells the sums on 2.
- * reap: a thread waits for any child meanwhile. late: what is stopped is so only after descriptor 0 has told twice.
+ * reap: a thread waits for any child meanwhile. both: all threads are sampled, too, to the same descriptor. late:
+ * what is stopped is so only after descriptor 0 has told twice.
  */
 #include <ktr/task.h>
 
@@ -169,19 +170,21 @@ static void child(int number)
 	n_signals++;
 }
 
-static int sample(pid_t pid, pid_t tid, unsigned hz, int reaps, int late)
+static int sample(pid_t pid, pid_t tid, unsigned hz, const char *how, int late)
 {
 	struct ktr_sample_sums sums = { .size = sizeof(sums) };
 	pthread_t thread;
 	char byte;
 	int rc;
 
-	if (reaps) {
+	if (strcmp(how, "reap") == 0) {
 		signal(SIGCHLD, child);
 		if (pthread_create(&thread, NULL, reap, NULL))
 			return 1;
 	}
 	rc = tid ? ktr_sample_thread(pid, tid, hz, 1, &err) : ktr_sample_task(pid, hz, 1, &err);
+	if (!rc && strcmp(how, "both") == 0)
+		rc = ktr_sample_task(pid, hz, 1, &err);
 	if (rc)
 		return complain(rc);
 	close(1);
@@ -214,7 +217,7 @@ int main(int argc, char **argv)
 		return read_memory(pid, strtoull(argv[3], NULL, 16), strtoull(argv[4], NULL, 0));
 	if (strcmp(what, "sample") == 0 && argc >= 5)
 		return sample(pid, (pid_t)atoi(argv[3]), (unsigned)atoi(argv[4]),
-			      argc > 5 && strcmp(argv[5], "reap") == 0, argc > 5 && strcmp(argv[argc - 1], "late") == 0);
+			      argc > 5 ? argv[5] : "", argc > 5 && strcmp(argv[argc - 1], "late") == 0);
 	fprintf(stderr, "usage: see its source\n");
 	return 2;
 }
