@@ -25,12 +25,12 @@ static uintptr_t stack_main_top;
 /* [bytes] no stack is larger: further away the thread's data belongs to another mapping. */
 #define STACK_REACH (64ul << 20)
 
-__attribute__((constructor(101))) static void stack_note_main(void)
+__attribute__((constructor(101), cold)) static void stack_note_main(void)
 {
 	stack_main_top = (uintptr_t)environ;
 }
 
-uintptr_t ktr__signal_stack_top(void)
+__attribute__((cold)) uintptr_t ktr__signal_stack_top(void)
 {
 	stack_t stack = { .ss_flags = 0 };
 	int saved = errno;
