@@ -10,9 +10,9 @@ const argumentAt = ({ args }, wanted) => args.findIndex(({ name }) => name === w
 
 /* The waits among a part's events, by thread: {from, to, owner: a thread, lock: in words}. */
 function waitsOf(chunk, e, ns, owner) {
-	const { args } = chunk.siteOf(e), values = chunk.args(e), { pid } = chunk.trackOf(e), to = chunk.time[e];
-	return { from: to - Number(values[ns]), to, lock: args[0].name + ' ' + valueText(args[0], values[0], pid),
-		owner: index.tracks.find((track) => track.pid === pid && track.tid === Number(values[owner]))?.thread };
+	const pid = chunk.pid(e), to = chunk.time[e], holder = Number(chunk.value(e, owner));
+	return { from: to - Number(chunk.value(e, ns)), to, lock: chunk.siteOf(e).args[0].name + ' ' + chunk.valueText(e, 0),
+		owner: index.tracks.find((track) => track.pid === pid && track.tid === holder)?.thread };
 }
 
 /* What a thread did from one moment to another, and in its waits those that it waited for: [{thread, from, to, lock}] in order. */

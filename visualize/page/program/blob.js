@@ -17,6 +17,21 @@ let blobOf = async (id) => {
 
 const unpack = async (id) => unpacked(await blobOf(id));
 
+/*
+ * Streams and their pieces, 350 kB a part, lie in the browser's own memory until it looks for what is not used any more. It does where
+ * so much is asked for as LOOK; none of that is touched. So many parts are in between.
+ */
+const LOOK = 2 ** 28, PARTS = 16;
+let nUnpacked = 0;
+
+function lookForUnused() {
+	try {
+		new ArrayBuffer(LOOK);
+	} catch {
+		/* It has looked, then. */
+	}
+}
+
 /* Takes the bytes, and gives memory back at once: there are many parts. */
 async function unpacked(bytes) {
 	const { writable, readable } = new DecompressionStream('deflate'), writer = writable.getWriter(), reader = readable.getReader();
@@ -34,5 +49,7 @@ async function unpacked(bytes) {
 	}
 	for (const { buffer } of [bytes, ...pieces])
 		buffer.transfer?.(0);
+	if (++nUnpacked % PARTS === 0)
+		lookForUnused();
 	return all.buffer;
 }

@@ -8,7 +8,7 @@
 const KIND_EVENT = 0, KIND_STATE = 1, KIND_COUNTER = 2, KIND_POINT = 3, KIND_START = 4, KIND_STOP = 5;
 const ROW_CPU = 2, ROW_NEST = 3;
 const DETAIL_CHUNKS = 48;	/* KTR__PAGE_DETAIL */
-let keptChunks = DETAIL_CHUNKS + 8;
+let keptChunks = DETAIL_CHUNKS + 2;
 
 let index;	/* the index, with names for the members of its tables */
 
@@ -112,6 +112,10 @@ class Chunk {
 		this.first = index.chunks[number].firstEvent;
 		this.n = n;
 		this.time = numbersOf(r.part(), new Float64Array(n), 1);
+		/* What has been read is not kept. */
+		r.bytes = bytes.slice(r.at);
+		r.at = 0;
+		bytes.buffer.transfer?.(0);
 		this.site = plainNumbers(r.part(), n, arrayOf(index.sites.length));
 		this.track = plainNumbers(r.part(), n, arrayOf(index.tracks.length));
 		this.laneBytes = r.part();
@@ -123,7 +127,6 @@ class Chunk {
 			const s = r.next();
 			this.columns.set(s, index.sites[s].args.map(() => ({ bytes: r.part() })));
 		}
-		this.numberEvents();
 		this.lists = {};
 		this.strips = new Map();
 		this.hits = null;
@@ -180,12 +183,15 @@ class Chunk {
 	}
 
 	/* Which of its site's events in this chunk each one is. */
+	get ordinal() {
+		return this.ordinals ?? this.numberEvents();
+	}
+
 	numberEvents() {
-		const count = new Uint32Array(index.sites.length);
-		this.ordinal = new Uint16Array(this.n);	/* KTR__PACKER_EVENTS fit */
+		const count = this.siteCount = new Uint32Array(index.sites.length), ordinals = this.ordinals = new Uint16Array(this.n);	/* KTR__PACKER_EVENTS fit */
 		for (let i = 0; i < this.n; i++)
-			this.ordinal[i] = count[this.site[i]]++;
-		this.siteCount = count;
+			ordinals[i] = count[this.site[i]]++;
+		return ordinals;
 	}
 
 	/* A string as recorded; as it is shown with mark, that is with what tells that it is not whole. Where there was none: nothing. */
@@ -202,16 +208,24 @@ class Chunk {
 	}
 
 	values(site, arg) {
-		return wordsOf64(this.columns.get(site)[arg].bytes, this.siteCount[site]);
+		/* With ordinals there is siteCount. */
+		return wordsOf64(this.columns.get(site)[arg].bytes, this.ordinal && this.siteCount[site]);
 	}
 
-	/* The event's arguments: strings, numbers (of doubles) and big integers. */
+	/* An argument of an event: a string as string() has it, a number (of doubles), or a big integer. */
+	value(e, i, mark, nothing) {
+		const s = this.site[e], n = this.ordinal[e], { type } = index.sites[s].args[i], { words, halves, signed, doubles } = this.column(s, i);
+		return type === 's' || type === 'k' ? this.string(halves[2 * n], mark, nothing) : (type === 'f' ? doubles : type === 'i' ? signed : words)[n];
+	}
+
 	args(e) {
-		const n = this.ordinal[e];
-		return this.siteOf(e).args.map(({ type }, i) => {
-			const { words, halves, doubles } = this.column(this.site[e], i);
-			return type === 's' || type === 'k' ? this.string(halves[2 * n], true) : type === 'f' ? doubles[n] : words[n];
-		});
+		return this.siteOf(e).args.map((_, i) => this.value(e, i, true));
+	}
+
+	/* In the table of arguments, and in a search for it. */
+	valueText(e, i) {
+		const value = this.value(e, i, true);
+		return this.siteOf(e).args[i].type === 'p' ? pointerText(value, this.pid(e)) : String(value);
 	}
 
 	siteOf(e) {
@@ -255,11 +269,11 @@ class Chunk {
 
 	/* The row of each event of the KTR_STATE family. */
 	rowsOfIds() {
-		const row = new index.Row(this.n).fill(-1), finders = [];
+		const row = new index.Row(this.n).fill(-1), finders = [], { ordinal } = this;
 		for (let e = 0; e < this.n; e++) {
 			const s = this.site[e];
 			if (index.kinds[s] !== KIND_EVENT)
-				row[e] = (finders[s] ??= this.rowFinder(s))(this.track[e], this.ordinal[e]);
+				row[e] = (finders[s] ??= this.rowFinder(s))(this.track[e], ordinal[e]);
 		}
 		return row;
 	}
@@ -270,12 +284,12 @@ class Chunk {
 	}
 
 	readLabels() {
-		const columns = [], known = [], labels = this.labels = new index.Labels(this.n);
+		const columns = [], known = [], labels = this.labels = new index.Labels(this.n), { ordinal } = this;
 		for (let e = 0; e < this.n; e++) {
 			const s = this.site[e];
 			if (index.kinds[s] !== KIND_STATE)
 				continue;
-			const string = (columns[s] ??= this.values(s, index.sites[s].valueArg).halves)[2 * this.ordinal[e]];
+			const string = (columns[s] ??= this.values(s, index.sites[s].valueArg).halves)[2 * ordinal[e]];
 			labels[e] = known[string] ??= index.labelOf.get(clip(this.string(string, false) || '(none)')) ?? 1;
 		}
 		return labels;
@@ -283,8 +297,7 @@ class Chunk {
 
 	/* A counter's value; what has no height is none. */
 	countOf(e) {
-		const s = this.site[e], { valueArg, args } = index.sites[s], { type } = args[valueArg], { words, signed, doubles } = this.column(s, valueArg);
-		const number = Number((type === 'f' ? doubles : type === 'i' ? signed : words)[this.ordinal[e]]);
+		const number = Number(this.value(e, this.siteOf(e).valueArg));
 		return isFinite(number) ? number : NaN;
 	}
 
@@ -335,9 +348,15 @@ function sortByRow(row, n) {
 const chunks = new Map();	/* unpacked ones, the longest unused first */
 const coming = new Map();	/* number to promise */
 let chunkCame = null;	/* called when one that was asked for has come, where they are drawn */
-let chunkGone = null;	/* called with one that nobody has asked for for the longest time, when there are too many */
 let chunkMake = async (number) => new Chunk(number, new Uint8Array(await unpack('c' + number)));
 
+/* The memory of a part: what is given away, or given back at once, needs nobody to find out that it is not used any more. */
+function buffersOf(chunk) {
+	const views = [chunk, ...Object.values(chunk.lists), ...[...chunk.columns.values()].flat()].flatMap(Object.values);
+	return [...new Set(views.filter(ArrayBuffer.isView).map(({ buffer }) => buffer))];
+}
+
+/* Of parts that nobody has asked for for the longest time, when there are too many, nothing is left: nobody keeps one while waiting. */
 async function chunkLoad(number) {
 	const chunk = await chunkMake(number);
 	chunks.set(number, chunk);
@@ -345,7 +364,8 @@ async function chunkLoad(number) {
 		if (chunks.size <= keptChunks)
 			break;
 		chunks.delete(old);
-		chunkGone?.(gone);
+		const strips = [...gone.strips.values()].flatMap((strip) => strip.list ?? strip);
+		[...buffersOf(gone), ...strips.map(({ label }) => label.buffer)].forEach((buffer) => buffer.transfer?.(0));
 	}
 	return chunk;
 }

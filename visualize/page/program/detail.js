@@ -105,10 +105,7 @@ function aroundShow(node, bar, thread, { ran, path }) {
 	const { table, say } = panelTable();
 	bar.path = path.length > 1 ? path : null;
 	for (const { thread: who, from, to, lock } of bar.path ?? [])
-		say(trackOfThread(who).name, duration(to - from) + ' ', button(lock ? 'had ' + lock : 'itself', 'go there', () => {
-			const half = spanNow() / 2;
-			look((from + to) / 2 - half, (from + to) / 2 + half);
-		}));
+		say(trackOfThread(who).name, duration(to - from) + ' ', button(lock ? 'had ' + lock : 'itself', 'go there', () => lookAround((from + to) / 2)));
 	node.replaceChildren(...others.length ? [element('h3', '', 'on its CPU meanwhile'), element('p', '', others.map(([who, ns]) =>
 		trackOfThread(who).name + ' ' + percent(ns / took)).join(', '))] : [], ...bar.path ? [element('h3', '', 'critical path'), table] : []);
 	show();
@@ -117,6 +114,7 @@ function aroundShow(node, bar, thread, { ran, path }) {
 async function barShow(bar, chunk, e) {
 	detailStop();
 	const { run } = detail, { table, say } = panelTable(), panel = part('panel');
+	const thread = bar.what === 'scope' ? index.tracks.find(({ nest }) => nest === bar.row)?.thread : chunk?.thread(e);
 	const children = element('div', ''), kind = element('div', 'kind', '…'), around = element('div', 'around'), more = [];
 	const cells = barTimes(bar, say);
 	if (chunk) {
@@ -147,7 +145,6 @@ async function barShow(bar, chunk, e) {
 	detail.kind = answer;
 	kindShow(kind, bar, took, answer);
 	detail.wish?.();
-	const thread = bar.what === 'scope' ? index.tracks.find(({ nest }) => nest === bar.row)?.thread : chunk?.thread(e);
 	const aroundAsked = thread >= 0 ? ask('around', { thread, from: bar.from, to: whole.to }) : null;
 	detail.asked = [aroundAsked].filter(Boolean);
 	const told = await aroundAsked;

@@ -403,8 +403,8 @@ function spanText(event) {
 	const chunk = chunkWith(event);
 	if (!chunk)
 		return '';
-	const e = event - chunk.first, site = chunk.siteOf(e), values = chunk.args(e);
-	const text = site.args.map((arg, i) => i > site.valueArg ? valueText(arg, values[i], chunk.pid(e)) : '').filter(Boolean).join(', ');
+	const e = event - chunk.first, { args, valueArg } = chunk.siteOf(e);
+	const text = args.map((_, i) => i > valueArg ? chunk.valueText(e, i) : '').filter(Boolean).join(', ');
 	return text ? text + '  ' : '';
 }
 

@@ -51,13 +51,11 @@ const FIELDS = {
 
 /* A site's argument, of one event; of integers also as doubles, which are as exact where they are compared with what is less than 2^53. */
 function argumentOf(s, i) {
-	const { type } = index.sites[s].args[i], of = (chunk) => chunk.column(s, i);
+	const { type } = index.sites[s].args[i];
 	return { number: !'iup'.includes(type) ? null : (chunk, e) => {
-		const { halves } = of(chunk), at = 2 * chunk.ordinal[e], high = halves[at + 1];
+		const { halves } = chunk.column(s, i), at = 2 * chunk.ordinal[e], high = halves[at + 1];
 		return (type === 'i' ? high | 0 : high) * 2 ** 32 + halves[at];
-	}, get: type === 's' || type === 'k' ? (chunk, e) => chunk.string(of(chunk).halves[2 * chunk.ordinal[e]], false, '(null)') :
-		type === 'f' ? (chunk, e) => of(chunk).doubles[chunk.ordinal[e]] :
-		type === 'i' ? (chunk, e) => of(chunk).signed[chunk.ordinal[e]] : (chunk, e) => of(chunk).words[chunk.ordinal[e]] };
+	}, get: (chunk, e) => chunk.value(e, i, false, '(null)') };
 }
 
 function ofArgument(name) {

@@ -21,11 +21,11 @@ function flowFind(chunk) {
 	const at = index.sites.map((site) => site.args.findIndex((arg, i) => arg.name === flow.name && !(site.scope >= 0 && i === site.valueArg)));
 	const events = [], deep = [];
 	chunk.site.forEach((s, e) => {
-		const { scope, kind, format, args } = index.sites[s], { nest } = chunk.trackOf(e);
+		const { scope, kind, format } = index.sites[s], { nest } = chunk.trackOf(e);
 		if (scope >= 0 && chunk.lane[e])
 			deep[nest] = chunk.lane[e] - (kind === KIND_STOP ? 1 : 0);
 		if (at[s] >= 0)
-			events.push([e, (flow.name === 'flow' ? format : '') + valueText(args[at[s]], chunk.args(e)[at[s]], chunk.pid(e)),
+			events.push([e, (flow.name === 'flow' ? format : '') + chunk.valueText(e, at[s]),
 				deep[nest] ?? (nest < 0 ? 0 : stateBefore(nest, chunk.number).spans.length)]);
 	});
 	chunk.flow = { name: flow.name, events };

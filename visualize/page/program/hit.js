@@ -141,8 +141,8 @@ function numberAt(line, x) {
 	const c = floor(timeOf(x) / (index.span / index.columns)), least = area?.least[c], greatest = area?.greatest[c];
 	if (x >= GUTTER && !sightNear(x, 0) && index.overview)
 		return !(least <= greatest) ? '' : least === greatest ? least + unit : 'from ' + least + ' to ' + greatest + unit;
-	const found = numberUnder(line, x), chunk = chunkWith(found?.event), e = chunk && found.event - chunk.first, site = chunk && chunk.siteOf(e);
-	return !found ? '' : (site ? valueText(site.args[site.valueArg], chunk.args(e)[site.valueArg], chunk.pid(e)) : found.value) + unit;
+	const found = numberUnder(line, x), chunk = chunkWith(found?.event), e = chunk && found.event - chunk.first;
+	return !found ? '' : (chunk ? chunk.valueText(e, chunk.siteOf(e).valueArg) : found.value) + unit;
 }
 
 function tipText(line, x, y) {

@@ -97,11 +97,6 @@ function namesSet(text) {
 	linesShow();
 }
 
-function showHidden() {
-	chosen.hide.clear();
-	linesShow();
-}
-
 /* What can be done with a line, at the right of its name while that is pointed at: {text, what, x, wide}. */
 function wordsOf(line) {
 	const words = ['hide', ...isHeading(line) ? [] : [line.pinned ? 'unpin' : 'pin']];

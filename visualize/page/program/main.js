@@ -51,12 +51,10 @@ function pan(part) {
 	look(view.from + by, view.to + by);
 }
 
-function centre() {
-	const { selected } = view;
-	if (selected) {
-		const half = spanNow() / 2;
-		look(selected.time - half, selected.time + half);
-	}
+/* A moment comes into the middle. */
+function lookAround(time) {
+	const half = spanNow() / 2;
+	look(time - half, time + half);
 }
 
 function scroll(by) {
@@ -66,15 +64,9 @@ function scroll(by) {
 
 function moveHeld(ms) {
 	const speed = min(ms, 50) / 1000 * (shifted ? 3 : 1);
-	const down = (...names) => names.some((key) => held.has(key));
-	if (down('w'))
-		zoom(Math.exp(-3 * speed));
-	if (down('s'))
-		zoom(Math.exp(3 * speed));
-	if (down('a'))
-		pan(-1.2 * speed);
-	if (down('d'))
-		pan(1.2 * speed);
+	const ways = (more, less) => held.has(more) - held.has(less);
+	zoom(Math.exp(3 * speed * ways('s', 'w')));
+	pan(1.2 * speed * ways('d', 'a'));
 }
 
 function frame(now) {
@@ -231,8 +223,7 @@ function pointerMove(event) {
 function pointerUp(event) {
 	place(event);
 	const { drag } = pointer;
-	pointer.drag = null;
-	pointer.pinch = null;
+	pointer.drag = pointer.pinch = null;
 	pointer.down.delete(event.pointerId);
 	if (!drag || drag.gutter || event.type === 'pointercancel')
 		return;
@@ -274,17 +265,13 @@ function mapPointer(event) {
 		part('map').setPointerCapture(event.pointerId);
 	if (!event.buttons)
 		return;
-	const half = spanNow() / 2, at = mapTime(event.clientX - part('map').getBoundingClientRect().left);
-	look(at - half, at + half);
+	lookAround(mapTime(event.clientX - part('map').getBoundingClientRect().left));
 }
 
 /* What is selected becomes the range; else the first press is one end, and the second the other. */
 function measureHere() {
-	const at = timeOf(pointerX()), bar = view.selected?.bar;
-	if (view.measure?.open)
-		view.measure = { a: view.measure.a, b: at };
-	else
-		view.measure = bar && bar.to > bar.from ? { a: bar.from, b: bar.to } : { a: at, b: at, open: true };
+	const b = timeOf(pointerX()), bar = view.selected?.bar, { a, open } = view.measure ?? {};
+	view.measure = open ? { a, b } : bar?.to > bar?.from ? { a: bar.from, b: bar.to } : { a: b, b, open: true };
 	if (!view.measure.open)
 		rangeShow();
 }
@@ -324,18 +311,21 @@ const actions = {
 	',': () => kindStep(-1),
 	'.': () => kindStep(1),
 	'l': kindLongest,
-	'c': centre,
+	'c': () => view.selected && lookAround(view.selected.time),
 	'm': measureHere,
 	'o': () => noteAsk(timeOf(pointerX()), noteAt(pointer.x, pointer.y)),
 	'y': linkCopy,
-	'z': () => view.measure && look(min(view.measure.a, view.measure.b), max(view.measure.a, view.measure.b)),
+	'z': () => view.measure && look(...measured()),
 	'1': () => showRows('ids'),
 	'2': () => showRows('threads'),
 	'3': () => showRows('cpus'),
 	'Enter': () => choose('fold', lineNow()),
 	'p': () => choose('pin', lineNow()),
 	'x': () => choose('hide', lineNow()),
-	'X': showHidden,
+	'X': () => {
+		chosen.hide.clear();
+		linesShow();
+	},
 	'-': foldAll,
 	'r': () => part('names').focus(),
 	'b': () => {
@@ -346,7 +336,7 @@ const actions = {
 	't': () => themeSet(!theme.dark),
 	'+': () => zoom(0.6, plotRight() / 2),
 	'_': () => zoom(1 / 0.6, plotRight() / 2),
-	'?': keysShow,
+	'?': () => part('keys').showModal(),
 	'Escape': escape,
 	'close': () => panelClose(),
 	'ArrowLeft': () => barStep(-1),
@@ -361,32 +351,30 @@ const actions = {
 const holding = ['w', 'a', 's', 'd'];
 
 function keyDown(event) {
+	const { key, target: { id } } = event, low = key.toLowerCase();
 	shifted = event.shiftKey;
 	if (event.ctrlKey || event.metaKey || event.altKey || part('keys').open)
 		return;
-	if (event.target === part('names') || event.target === part('sort')) {
-		if (event.key === 'Escape' && event.target === part('names'))
+	if (id === 'names' || id === 'sort') {
+		if (key === 'Escape' && id === 'names')
 			namesSet('');
-		if (event.key === 'Escape' || event.key === 'Enter')
+		if (key === 'Escape' || key === 'Enter')
 			canvas.focus();
 		return;
 	}
-	if (event.target === part('search')) {
-		if (event.key === 'Enter')
-			searchNext(event.shiftKey ? -1 : 1);
-		else if (event.key === 'Escape')
+	if (id === 'search') {
+		if (key === 'Enter')
+			searchNext(shifted ? -1 : 1);
+		else if (key === 'Escape')
 			escape();
 		return;
 	}
-	const key = event.key.length === 1 && holding.includes(event.key.toLowerCase()) ? event.key.toLowerCase() : event.key;
-	if (holding.includes(key))
-		held.add(key);
-	else if (/Enter|Arrow|Page/.test(event.key) && event.target !== canvas && event.target !== document.body)
+	if (holding.includes(low))
+		held.add(low);
+	else if (!actions[key] || (/Enter|Arrow|Page/.test(key) && event.target !== canvas && event.target !== document.body))
 		return;
-	else if (actions[event.key])
-		actions[event.key]();
 	else
-		return;
+		actions[key]();
 	event.preventDefault();
 	show();
 }

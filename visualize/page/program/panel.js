@@ -35,10 +35,8 @@ function lineIntoSight(line) {
 function selectEvent(chunk, e, moveThere) {
 	const time = chunk.time[e], line = lineOfEvent(chunk, e), bar = barOfEvent(chunk, e);
 	view.selected = { event: chunk.first + e, time, line, bar };
-	if (moveThere && (time < view.from || time > view.to)) {
-		const span = spanNow();
-		look(time - span / 2, time + span / 2);
-	}
+	if (moveThere && (time < view.from || time > view.to))
+		lookAround(time);
 	if (moveThere)
 		lineIntoSight(line);
 	if (bar)
@@ -160,14 +158,14 @@ function sayWhere(say, chunk, e) {
 
 /* Arguments by name, each with a button that follows its value through the trace. */
 function argumentsOf(chunk, e) {
-	const site = chunk.siteOf(e), values = chunk.args(e), { table, say } = panelTable();
+	const site = chunk.siteOf(e), { table, say } = panelTable();
 	table.className = 'arguments';
 	site.args.forEach((arg, i) => {
 		/* The key of a scope is an address on its stack. */
 		if (site.scope >= 0 && i === site.valueArg)
 			return;
-		const text = valueText(arg, values[i], chunk.pid(e)), plain = arg.type === 'p' ? '0x' + values[i].toString(16) :
-			arg.type === 's' ? argumentOf(chunk.site[e], i).get(chunk, e) : text;
+		const text = chunk.valueText(e, i), plain = arg.type === 'p' ? '0x' + chunk.value(e, i).toString(16) :
+			arg.type === 's' ? chunk.value(e, i, false, '(null)') : text;
 		const follow = button('follow', 'every event with this value, joined by arrows', () => searchFor(arg.name + '=' + plain, true));
 		say(arg.name, text + ' ', follow, ' ', button('flows', 'arrows between threads for all values of it; again: none', (event) => {
 			flowSet(arg.name);
@@ -216,10 +214,6 @@ function legendShow() {
 		node.append(element('span', '', 'heights: shares of the time; what is short has two pixels'));
 	if (index.losses.length)
 		node.append(element('span', '', element('i', 'gap'), 'events were lost'));
-}
-
-function keysShow() {
-	part('keys').showModal();
 }
 
 /* Numbers beside the search field and for the time in sight. */

@@ -23,13 +23,13 @@ const tabs = {
 		lines: () => drawer.window.threads, go: (l) => selectNumber(l.event), command: () => ' --functions' },
 	states: { title: 'states', columns: [column('row', (s) => index.rows[s.row].group + ' ' + rowName(s.row)), column('state', (s) => index.labels[s.label]),
 		column('time', (s) => s.ns, ns), column('share', (s) => s.share, percent)], by: 'time', lines: () => drawer.window.states,
-	go: (s) => rowIntoSight(s.row), command: () => '' },
+	go: (s) => rowIntoSight(s.row) },
 	classes: { title: 'classes', columns: [column('class', (c) => c[0]), column('events', (c) => c[1], grouped),
 		column('share', (c) => c[1] / drawer.window.events, percent)], by: 'events', lines: () => drawer.window.classes,
-	go: (c) => searchFor('class == "' + c[0] + '"'), command: () => '' },
+	go: (c) => searchFor('class == "' + c[0] + '"') },
 	sites: { title: 'call sites', columns: [column('call site', ([s]) => index.sites[s].name), column('class', ([s]) => index.sites[s].class),
 		column('format', ([s]) => index.sites[s].format), column('events', (c) => c[1], grouped)], by: 'events', lines: () => drawer.window.sites,
-	go: ([s]) => searchFor('site == "' + index.sites[s].name + '"'), command: () => '' },
+	go: ([s]) => searchFor('site == "' + index.sites[s].name + '"') },
 	hits: { title: 'hits', columns: [column('time', (h) => h[1], (time) => moment(time + index.from, 1)),
 		column('thread', (h) => index.tracks[h[2]].name + ' (' + index.tracks[h[2]].tid + ')'), column('text', (h) => h[3])], by: '',
 	lines: () => search.list, go: (h) => selectNumber(h[0]) },
@@ -49,7 +49,7 @@ function rowIntoSight(row) {
 function commandText() {
 	const { from, to } = drawer.range, at = (time) => round(time + index.from) + 'ns';
 	const trace = /^[\w./+:@%-]+$/.test(index.trace) ? index.trace : "'" + index.trace.replace(/'/g, "'\\''") + "'";
-	return 'ktr report' + tabs[drawer.tab].command() + ' --from=' + at(max(0, from)) + ' --to=' + at(to) + ' --top=0' +
+	return 'ktr report' + (tabs[drawer.tab].command?.() ?? '') + ' --from=' + at(max(0, from)) + ' --to=' + at(to) + ' --top=0' +
 		(index.options ? ' ' + index.options : '') + ' ' + trace;
 }
 
@@ -58,8 +58,11 @@ function copyText(text) {
 	(navigator.clipboard?.writeText(text) ?? Promise.reject()).then(() => hint('copied: ' + text), () => hint(text));
 }
 
+/* {head, down: the largest first}. */
+const sortNow = () => drawer.sort[drawer.tab] ?? { head: tabs[drawer.tab].by, down: true };
+
 function sorted(tab) {
-	const { head, down } = drawer.sort[drawer.tab] ?? { head: tab.by, down: true };
+	const { head, down } = sortNow();
 	const by = tab.columns.find((c) => c.head === head), lines = tab.lines().slice();
 	if (!by)
 		return lines;
@@ -71,14 +74,13 @@ function sorted(tab) {
 }
 
 function sortBy(head) {
-	const { [drawer.tab]: now = { head: tabs[drawer.tab].by, down: true } } = drawer.sort;
-	const line = tabs[drawer.tab].lines()[0], text = line && typeof tabs[drawer.tab].columns.find((c) => c.head === head).get(line) === 'string';
+	const now = sortNow(), { lines, columns } = tabs[drawer.tab], [line] = lines(), text = line && typeof columns.find((c) => c.head === head).get(line) === 'string';
 	drawer.sort[drawer.tab] = now.head === head ? { head, down: !now.down } : { head, down: !text };
 	drawerShow();
 }
 
 function drawerTable(tab) {
-	const lines = sorted(tab), by = drawer.sort[drawer.tab] ?? { head: tab.by, down: true };
+	const lines = sorted(tab), by = sortNow();
 	const head = element('tr', '', ...tab.columns.map((c) => {
 		const cell = element('th', '', button(c.head + (c.head === by.head ? (by.down ? ' ▾' : ' ▴') : ''), c.title, () => sortBy(c.head)));
 		cell.setAttribute('aria-sort', c.head !== by.head ? 'none' : by.down ? 'descending' : 'ascending');

@@ -318,8 +318,7 @@ const eachNumber = (number, sight, see) => eachValue(number, sight, KIND_COUNTER
 
 /* When a span began whose START is event e of a chunk: a call that had to be long enough, before it (spans.h). */
 function beganAt(chunk, e) {
-	const s = chunk.site[e];
-	return chunk.time[e] - (index.sites[s].late ? Number(chunk.column(s, 1).words[chunk.ordinal[e]]) : 0);
+	return chunk.time[e] - (chunk.siteOf(e).late ? Number(chunk.value(e, 1)) : 0);
 }
 
 /*

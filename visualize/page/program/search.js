@@ -40,6 +40,7 @@ async function searchStart(text, follow) {
 		}
 	});
 	const found = await search.asked;
+	lookForUnused();
 	if (run !== search.run || !found)
 		return;
 	/* What was looked for without them is looked for again. */

@@ -11,19 +11,14 @@ const tasks = { chunk: chunkTask, kind: kindTask, whole: wholeTask, window: wind
 /* A part as it is drawn, made here so that the page goes on meanwhile. */
 async function chunkTask({ number, bytes }) {
 	const chunk = new Chunk(number, new Uint8Array(await unpacked(bytes)));
-	for (const what of ['ids', 'threads'])
-		chunk.list(what);
+	chunk.list('ids');
 	chunk.readLanes();
 	chunk.readLabels();
+	chunk.ordinals = null;
 	return chunk;
 }
 
 const AHEAD = 3;	/* parts that are asked for before they are needed */
-/*
- * Streams and their pieces, 350 kB a part, lie in the browser's own memory until it looks for what is not used any more. It does where
- * so much is asked for as LOOK; none of that is touched. So many parts are in between.
- */
-const LOOK = 2 ** 28, PARTS = 32;
 
 /* see(k) for each part, unpacked, until it returns true; false if the task was stopped before. */
 async function eachPart(first, end, task, see) {
@@ -31,12 +26,6 @@ async function eachPart(first, end, task, see) {
 		for (let ahead = k + 1; ahead <= min(end, k + AHEAD); ahead++)
 			chunkLater(ahead).catch(() => {});
 		await chunkLater(k);
-		if (k % PARTS === 0)
-			try {
-				new ArrayBuffer(LOOK);
-			} catch {
-				/* It has looked, then. */
-			}
 		if (task.stopped)
 			return false;
 		if (await see(k) === true)
@@ -46,17 +35,10 @@ async function eachPart(first, end, task, see) {
 	return true;
 }
 
-/* The memory of a part: what is given away, or given back at once, needs nobody to find out that it is not used any more. */
-function buffersOf(chunk) {
-	const views = [chunk, ...Object.values(chunk.lists), ...[...chunk.columns.values()].flat()].flatMap(Object.values);
-	return [...new Set(views.filter(ArrayBuffer.isView).map(({ buffer }) => buffer))];
-}
-
 function workerServe() {
 	const running = new Map(), wanted = new Map();
 	let ready = null;
 	keptChunks = 8;
-	chunkGone = (chunk) => buffersOf(chunk).forEach((buffer) => buffer.transfer?.(0));
 	blobOf = (blob) => new Promise((resolve) => {
 		wanted.set(blob, resolve);
 		postMessage({ want: blob });

@@ -173,14 +173,3 @@ function nth(n) {
 	const end = n % 100 > 10 && n % 100 < 14 ? 'th' : ['th', 'st', 'nd', 'rd'][n % 10] ?? 'th';
 	return grouped(n) + end;
 }
-
-/* A value in the table of arguments, and in a search for it. */
-function valueText(arg, value, pid) {
-	if (typeof value === 'string')
-		return value;
-	if (arg.type === 'p')
-		return pointerText(value, pid);
-	if (arg.type === 'i')
-		return String(BigInt.asIntN(64, value));
-	return String(value);
-}
