@@ -30,7 +30,7 @@ export function failed() {
 	return failures;
 }
 
-/* What is written on the plot, of its last frame: {text, x, y, right: it ends at x}. */
+/* What is written on the plot, of its last frame: {text, x, y, right: it ends at x}; and on the strip above it. */
 function keepWritten() {
 	const { fillText, putImageData } = CanvasRenderingContext2D.prototype;
 	window.written = [];
@@ -39,6 +39,8 @@ function keepWritten() {
 		putImageData.apply(this, what);
 	};
 	CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+		if (this.canvas.id === 'map')
+			window.writtenMap = text;
 		if (this.canvas.id === 'plot')
 			window.written.push({ text, x, y, right: this.textAlign === 'right', colour: this.fillStyle, wide: this.measureText(text).width, align: this.textAlign });
 		fillText.call(this, text, x, y);

@@ -122,8 +122,10 @@ async function choosing(page) {
 	await page.tap('#drawer tbody tr');
 	await page.waitForFunction(() => ktr.view.selected?.event >= 0);
 	const first = await page.evaluate(() => ktr.view.selected.event);
+	await page.waitForFunction(() => /^([\d,]+ of )?[\d,]+ hits · filter$/.test(document.getElementById('hits').textContent));
 	await page.tap('#next');
-	await page.waitForFunction((event) => ktr.view.selected?.event > event, first);
+	/* Behind the last one comes the first. */
+	await page.waitForFunction((event) => ktr.view.selected?.event !== event, first);
 }
 
 const browser = await start();
