@@ -119,6 +119,7 @@
  *	leave:	  self.nest = 0; goto words
  * What takes several slots is written by more, to here, which is a copy of level then (record_own()); it looks at
  * self.nest for where to go on. A handler that comes in between leaves nest as it was.
+ *
  * ktr__record_usual(site + 1), for ktr/provider/fbt, is that way for an event whose only word is in the upper half
  * of xmm2; what is in rdi is below it. Carry: nothing has happened, for it is not straight ahead. It changes rax,
  * rdx, rdi, r10, r11 and flags alone.
