@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define STOP_WAIT    2000000000ull /* [ns] for a stop that we have asked for */
 #define STOP_LOOKS   200	   /* that only give way to others, before any nap */
@@ -35,19 +36,60 @@ int ktr__tracee_regs(const struct ktr__tracee_stop *stop, struct user_regs_struc
 }
 
 /*
- * The status of a stop that another thread of ours was told of, which waits for any child: 0, it has not stopped.
- * For a stop that we have asked for, and for those of groups, the kernel has the status in si_code; no signal has
- * that.
+ * Of the end of our own process's child it is told who waits for it as its parent. Any other's would stay a zombie
+ * for as long as we trace it, and so would a thread.
  */
-static int stop_taken(pid_t tid)
+static void stop_ended(pid_t tid)
 {
+	uint64_t process = 0, parent = 0;
+
+	ktr__tracee_status(tid, "Tgid:", 10, &process);
+	ktr__tracee_status(tid, "PPid:", 10, &parent);
+	if ((pid_t)process != tid || (pid_t)parent != getpid())
+		waitpid(tid, NULL, __WALL | WNOHANG);
+}
+
+/* As waitpid(2) with WNOHANG, but that an end is not taken from whom it is for: tid, 0, or -1 with errno set. */
+static pid_t stop_look(pid_t tid, int *status)
+{
+	siginfo_t info = { .si_pid = 0 };
+	const int look = WNOHANG | __WALL;
+
+	if (waitid(P_PID, (id_t)tid, &info, look | WSTOPPED | WEXITED | WNOWAIT) < 0)
+		return -1;
+	if (!info.si_pid)
+		return 0;
+	if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
+		stop_ended(tid);
+		errno = ECHILD;
+		return -1;
+	}
+	info.si_pid = 0;
+	if (waitid(P_PID, (id_t)tid, &info, look | WSTOPPED) < 0)
+		return -1;
+	/* The event is above the signal. */
+	*status = info.si_status << 8 | 0x7f;
+	return info.si_pid;
+}
+
+/*
+ * The same where another thread of ours may have been told of the stop, which waits for any child. For a stop
+ * that we have asked for, and for those of groups, the kernel has the status in si_code; no signal has that.
+ * One that has stopped since the first look is told of now: else the next look would be told of this stop once
+ * more.
+ */
+static pid_t stop_look_well(pid_t tid, int *status)
+{
+	pid_t got = stop_look(tid, status);
 	siginfo_t info;
 
-	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0)
-		return 0;
-	if (info.si_code >> 8 == PTRACE_EVENT_STOP)
-		return info.si_code << 8 | 0x7f;
-	return info.si_signo << 8 | 0x7f;
+	if (got || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0)
+		return got;
+	got = stop_look(tid, status);
+	if (got)
+		return got;
+	*status = (info.si_code >> 8 == PTRACE_EVENT_STOP ? info.si_code : info.si_signo) << 8 | 0x7f;
+	return tid;
 }
 
 int ktr__tracee_await(pid_t tid)
@@ -57,10 +99,8 @@ int ktr__tracee_await(pid_t tid)
 	int status, n = 0;
 	pid_t got;
 
-	while ((got = waitpid(tid, &status, __WALL | WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
-		status = n % STOP_TAKEN == 0 ? stop_taken(tid) : 0;
-		if (status)
-			return status;
+	while ((got = n % STOP_TAKEN ? stop_look(tid, &status) : stop_look_well(tid, &status)) == 0 ||
+	       (got < 0 && errno == EINTR)) {
 		if (n++ < STOP_LOOKS) {
 			sched_yield();
 			continue;
@@ -69,7 +109,7 @@ int ktr__tracee_await(pid_t tid)
 			return -ETIMEDOUT;
 		nanosleep(&nap, NULL);
 	}
-	return got < 0 || !WIFSTOPPED(status) ? -ESRCH : status;
+	return got < 0 ? -ESRCH : status;
 }
 
 /* Asks it to stop, and waits for that. 0 or -errno. */
@@ -227,15 +267,11 @@ int ktr__tracee_go(struct ktr__tracee_stop *stop, uint64_t left)
 int ktr__tracee_late(pid_t tid)
 {
 	int status;
-	pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+	pid_t got = stop_look_well(tid, &status);
 
-	if (got == 0) {
-		status = stop_taken(tid);
-		got = status ? tid : 0;
-	}
 	if (got == 0)
 		return 0;
-	if (got > 0 && WIFSTOPPED(status))
+	if (got > 0)
 		ptrace(PTRACE_DETACH, tid, NULL,
 		       status >> 16 || WSTOPSIG(status) == STOP_SYSCALL ? 0L : (long)WSTOPSIG(status));
 	return 1;
