@@ -184,7 +184,7 @@ static int rounds_one(struct rounds_work *work, struct ktr__live_row *row)
 	}
 	taken->tid = row->tid;
 	taken->n_sleeps = 0;
-	rc = row->is_late ? 0 : ktr__live_take(taken, ktr__live_maps(work->rounds->live));
+	rc = row->is_late ? ktr__live_look(taken) : ktr__live_take(taken, ktr__live_maps(work->rounds->live));
 	if (rc)
 		return rc == -ESRCH ? 0 : rc;
 	if (row->is_late) {

@@ -89,11 +89,11 @@ pid_t *ktr__live_threads(pid_t pid, uint32_t *n)
 	return tid;
 }
 
-/* As it is before anything is done to it. 0 or -ESRCH. */
-static int take_look(struct ktr__live_taken *thread)
+int ktr__live_look(struct ktr__live_taken *thread)
 {
 	char path[64], text[1024];
 	const char *at;
+	ssize_t n;
 
 	thread->name[0] = '\0';
 	ktr__tracee_comm(thread->tid, thread->name);
@@ -102,9 +102,10 @@ static int take_look(struct ktr__live_taken *thread)
 		thread->wchan[0] = '\0';
 	ktr__tracee_wait_look("/proc", thread->pid, thread->tid, &thread->stop.wait);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)thread->pid, (int)thread->tid);
-	at = ktr__tracee_text(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+	n = ktr__tracee_text(path, text, sizeof(text));
+	at = n > 0 ? strrchr(text, ')') : NULL;
 	if (!at || strlen(at) < 3)
-		return -ESRCH;
+		return n < 0 && n != -ENOENT ? (int)n : -ESRCH;
 	thread->state = at[2];
 	return 0;
 }
@@ -195,7 +196,7 @@ static int take_stop(struct ktr__live_taken *thread, const struct ktr__live_maps
 
 int ktr__live_take(struct ktr__live_taken *thread, const struct ktr__live_maps *maps)
 {
-	int rc = take_look(thread);
+	int rc = ktr__live_look(thread);
 
 	thread->code = 0;
 	thread->stopped_ns = 0;
@@ -211,4 +212,36 @@ int ktr__live_take(struct ktr__live_taken *thread, const struct ktr__live_maps *
 	rc = take_stop(thread, maps);
 	thread->code = -rc;
 	return rc == -ESRCH ? rc : 0;
+}
+
+/* ---- on a thread of its own ---- */
+
+struct take_apart {
+	struct ktr__live_taken *thread;
+	const struct ktr__live_maps *maps;
+	int rc;
+};
+
+static void *take_apart(void *context)
+{
+	struct take_apart *apart = context;
+
+	apart->rc = ktr__live_take(apart->thread, apart->maps);
+	return NULL;
+}
+
+int ktr__live_take_apart(struct ktr__live_taken *thread, const struct ktr__live_maps *maps)
+{
+	struct take_apart apart = { .thread = thread, .maps = maps };
+	sigset_t all, before;
+	pthread_t id;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&id, NULL, take_apart, &apart);
+	if (!rc)
+		rc = pthread_join(id, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc ? -rc : apart.rc;
 }

@@ -25,7 +25,17 @@ struct ktr__live_taken {
 /* The ids of a process's threads, in their order. Owned, *n of them; NULL with errno set. */
 pid_t *ktr__live_threads(pid_t pid, uint32_t *n);
 
-/* maps: of the process, for where a stack ends. 0; -ESRCH: it has ended meanwhile. */
+/* How it is without a stop: name, state, what it waits for. 0; -ESRCH: it has ended; or why that is not known. */
+int ktr__live_look(struct ktr__live_taken *thread);
+
+/*
+ * maps: of the process, for where a stack ends. 0; -ESRCH: it has ended meanwhile; or -errno of ktr__live_look().
+ * One whose code is ETIMEDOUT stops later, and is let go by ktr__tracee_late() on the same thread of ours, or when
+ * that ends.
+ */
 int ktr__live_take(struct ktr__live_taken *thread, const struct ktr__live_maps *maps);
+
+/* The same on a thread of its own, which ends: for whose thread lives on, and will not come back to it. */
+int ktr__live_take_apart(struct ktr__live_taken *thread, const struct ktr__live_maps *maps);
 
 #endif

@@ -103,7 +103,7 @@ int ktr_thread_info(pid_t pid, pid_t tid, struct ktr_thread_info *info, struct k
 	if (!task_stat(task, &got))
 		return ktr__task_refuse(pid, tid, ESRCH, err);
 	task_more(task, tid, &got);
-	memcpy(info, &got, sizeof(got));
+	memcpy(info, &got, info->size < sizeof(got) ? info->size : sizeof(got));
 	return 0;
 }
 
@@ -120,7 +120,7 @@ int ktr_thread_state(pid_t pid, pid_t tid, struct ktr_thread_state *state, struc
 		return rc;
 	rc = ktr__live_maps_read(pid, &maps);
 	if (!rc)
-		rc = ktr__live_take(&taken, &maps);
+		rc = ktr__live_take_apart(&taken, &maps);
 	if (!rc)
 		rc = -taken.code;
 	ktr__live_maps_free(&maps);

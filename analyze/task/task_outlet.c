@@ -2,7 +2,8 @@
 /*
  * A descriptor's O_NONBLOCK belongs to all that share its open file, so it is left as it is: sockets have a flag
  * for one call, and pipes and devices are opened once more by their link in /proc. Regular files never wait, and
- * keep their place only where they are not opened anew. One that can neither is written to as it is.
+ * keep their place only where they are not opened anew. A pipe that may not be opened, of another user's, is asked
+ * each time whether it has room.
  *
  * A piece of which a part was written goes on before any other: so the stream stays one of whole buffers.
  */
@@ -10,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -31,8 +34,10 @@ int ktr__outlet_open(struct ktr__outlet *outlet, int fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
 		outlet->out = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (outlet->out < 0)
+	if (outlet->out < 0) {
 		outlet->out = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		outlet->waits = !(flags & O_NONBLOCK) && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
+	}
 	if (outlet->out < 0)
 		return -errno;
 	pthread_mutex_init(&outlet->lock, NULL);
@@ -83,9 +88,18 @@ int ktr__outlet_put(struct ktr__outlet *outlet, struct ktr__outlet_piece *piece,
 
 static ssize_t outlet_write(const struct ktr__outlet *outlet, const struct ktr__outlet_piece *piece)
 {
+	struct pollfd poll_out = { .fd = outlet->out, .events = POLLOUT };
 	const unsigned char *from = piece->bytes + piece->at;
 	size_t n = piece->n_bytes - piece->at;
 
+	/* A pipe that says it can be written to has room for so much. */
+	if (outlet->waits) {
+		n = n < PIPE_BUF ? n : PIPE_BUF;
+		if (poll(&poll_out, 1, 0) != 1) {
+			errno = EAGAIN;
+			return -1;
+		}
+	}
 	return outlet->is_socket ? send(outlet->out, from, n, MSG_DONTWAIT | MSG_NOSIGNAL) :
 				   write(outlet->out, from, n);
 }

@@ -24,6 +24,7 @@ struct ktr__outlet {
 	int fd;	       /* the caller's number; it may be another file's by now */
 	int out;       /* our own of it; -1 when all is done */
 	int is_socket;
+	int waits;     /* it would wait for who reads, unless it is asked first */
 	pthread_mutex_t lock;		 /* of all below */
 	struct ktr__outlet_piece *first; /* owned */
 	unsigned n_pieces;

@@ -303,7 +303,7 @@ static int sample_try(pid_t pid, pid_t tid, const struct ktr__live_maps *maps)
 
 	for (uint32_t i = 0; i < n && rc == -ESRCH; i++) {
 		taken.tid = tid ? tid : all[i];
-		rc = ktr__live_take(&taken, maps);
+		rc = ktr__live_take_apart(&taken, maps);
 		rc = rc ? rc : -taken.code;
 	}
 	free(all);
@@ -385,7 +385,7 @@ int ktr_sample_stop(int fd, struct ktr_sample_sums *sums, struct ktr_error *err)
 		return ktr_error_set(err, ENOENT, "nothing is sampled to descriptor %d", fd);
 	rc = sample_end(to, &all);
 	if (sums)
-		memcpy(sums, &all, sizeof(all));
+		memcpy(sums, &all, sums->size < sizeof(all) ? sums->size : sizeof(all));
 	if (rc == -ESRCH)
 		return ktr_error_set(err, ESRCH, "what was sampled had ended before");
 	return rc ? sample_fd(rc, fd, err) : 0;

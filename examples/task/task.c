@@ -47,8 +47,11 @@ static int read_buffer(int fd, struct ktr_sample_buffer *buffer)
 
 	while (n < want && (got = read(fd, (char *)buffer + n, want - n)) > 0) {
 		n += (size_t)got;
-		if (n >= sizeof(*buffer) && buffer->n_bytes <= KTR_SAMPLE_BUFFER_MAX)
-			want = buffer->n_bytes;
+		if (n < sizeof(*buffer))
+			continue;
+		if (buffer->n_bytes > KTR_SAMPLE_BUFFER_MAX)
+			return 0;
+		want = buffer->n_bytes;
 	}
 	return n == want;
 }

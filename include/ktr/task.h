@@ -22,8 +22,11 @@
  * kernel takes (a thread that does not stop, two seconds), and are not for handlers of signals, nor for a forked
  * child of a program with threads before it calls execve(2).
  *
- * Of the caller's process: each stop sends it SIGCHLD, if it has a handler for that, and a call that waits for any
- * child, waitpid(-1), may be told of a stop that is not its own: such a program waits for its children by number.
+ * Of the caller's process: each stop sends it SIGCHLD, unless it has a handler with SA_NOCLDSTOP or takes no
+ * notice of that, and a call that waits for any child, waitpid(-1), may be told of a stop that is not its own:
+ * such a program waits for its children by number. Of a child of its own that is looked at, also waitpid(2) by
+ * number may tell of a stop: while WIFSTOPPED says so it is called again. The end of a child is told to who
+ * waits for it, as without.
  */
 #ifndef KTR_TASK_H
 #define KTR_TASK_H
