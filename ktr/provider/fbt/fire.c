@@ -600,20 +600,23 @@ void ktr__fbt_thrown(struct ktr__fbt_record *record, const uint64_t *place)
 }
 
 /*
- * An exception, or the end of a thread, comes through the trampoline. The frame there is as large as that of
- * the body, by which unwinders know a frame that handles an exception, so nobody may pass by: the trampoline
- * goes on at ktr__fbt_unwound, where the function ends, and from where the caller's frame is the next. Who
- * unwinds brings what is called here; rax is 0 among the registers' numbers of DWARF.
+ * An exception, or the end of a thread, comes through the trampoline, from the body that it has called; any
+ * other place there that one comes from, out of a handler of a signal, is passed by. The frame there is as large
+ * as that of the body, by which unwinders know a frame that handles an exception, so nobody may pass by: the
+ * trampoline goes on at ktr__fbt_unwound, where the function ends, and from where the caller's frame is the
+ * next. Who unwinds brings what is called here; rax is 0 among the registers' numbers of DWARF.
  */
 #pragma weak _Unwind_Resume
 #pragma weak _Unwind_SetGR
 #pragma weak _Unwind_SetIP
+#pragma weak _Unwind_GetIP
 
 _Unwind_Reason_Code ktr__fbt_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
 					 struct _Unwind_Exception *exception, struct _Unwind_Context *context)
 {
 	(void)class;
-	if (version != 1 || !(actions & _UA_CLEANUP_PHASE) || !_Unwind_Resume || !_Unwind_SetGR || !_Unwind_SetIP)
+	if (version != 1 || !(actions & _UA_CLEANUP_PHASE) || !_Unwind_Resume || !_Unwind_SetGR || !_Unwind_SetIP ||
+	    !_Unwind_GetIP || !ktr__fbt_is_returned((uint64_t)_Unwind_GetIP(context)))
 		return _URC_CONTINUE_UNWIND;
 	_Unwind_SetGR(context, 0, (_Unwind_Word)(uintptr_t)exception);
 	_Unwind_SetIP(context, (_Unwind_Ptr)(uintptr_t)ktr__fbt_unwound);

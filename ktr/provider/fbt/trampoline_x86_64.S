@@ -169,7 +169,6 @@ ktr__fbt_unwound:
 	.balign	64
 ktr__fbt_unusual:
 	.cfi_startproc
-	.cfi_personality 0x1b, ktr__fbt_personality
 	KEEP
 	movq	%r11, %rdi
 	leaq	ROOM + WORDS(%rsp), %rsi

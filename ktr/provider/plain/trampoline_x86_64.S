@@ -195,7 +195,6 @@ ktr__plain_returned:
 	.balign	64
 ktr__plain_unusual:
 	.cfi_startproc
-	.cfi_personality 0x1b, ktr__fbt_personality
 	ENTER
 	movq	%r11, %rdi
 	leaq	ALL(%rsp), %rsi
