@@ -19,10 +19,10 @@ static void environment_set(const char *name, uint64_t number, const char *unit)
 	setenv(name, text, 1);
 }
 
-/* As a part of a SPEC: "space::box*" is "space.box*" there. */
+/* As a part of a SPEC: "space::box*", or "::space::box*", is "space.box*" there. */
 static void environment_glob(FILE *to, const char *glob, size_t length)
 {
-	for (size_t i = 0; i < length; i++) {
+	for (size_t i = length > 2 && strncmp(glob, "::", 2) == 0 ? 2 : 0; i < length; i++) {
 		int pair = glob[i] == ':' && i + 1 < length && glob[i + 1] == ':';
 
 		fputc(pair ? '.' : glob[i], to);

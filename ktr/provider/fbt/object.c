@@ -306,7 +306,7 @@ static const char *object_name(const char *pretty)
 		else if (*at++ == ' ')
 			name = at;
 	}
-	return strncmp(at, "(*", 2) == 0 || strncmp(at, "(&", 2) == 0 ? pretty : name;
+	return (*at == '(' && at == name) || !*name ? pretty : name;
 }
 
 static char *object_pretty(const char *name)
