@@ -65,7 +65,7 @@ static unsigned trigger_named(const struct ktr_site *site, const char *name, siz
 			depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
 		if (trigger_is(begin, p, name, length))
 			return i;
-		p += p < end;
+		p++; /* the comma, or the NUL */
 	}
 	return KTR_ARGS_MAX;
 }
@@ -102,6 +102,7 @@ static const char *trigger_field(const struct ktr_site *site, unsigned field, ui
 
 	switch (field) {
 	case KTR__TRIGGER_CLASS:
+	default: /* none, which whoever writes to the session may have put there */
 		*bits = site->mask;
 		return NULL;
 	case KTR__TRIGGER_ID:
@@ -127,7 +128,7 @@ static const char *trigger_field(const struct ktr_site *site, unsigned field, ui
 	case KTR__TRIGGER_THREAD:
 		*most = sizeof(row->name);
 		return row->name;
-	default:
+	case KTR__TRIGGER_TID:
 		*bits = row->tid;
 		return NULL;
 	}

@@ -672,8 +672,8 @@ static void special_events_leave_early(void)
 }
 
 /*
- * Arguments that an event does not have are zero, whatever the registers held; where it has none at all, the words
- * stay what they were.
+ * Arguments that an event does not have are zero, whatever the registers held; where it has none at all the first
+ * word is, and the others stay what they were.
  */
 static void missing_arguments_are_zero(void)
 {
@@ -685,7 +685,8 @@ static void missing_arguments_are_zero(void)
 	for (unsigned i = 0; i < 6; i++) {
 		CU_ASSERT_EQUAL(memory[0][FIRST].arg[i], op_staged[0].arg[i]);
 		CU_ASSERT_EQUAL(memory[0][FIRST + 1].arg[i], i < 3 ? op_staged[0].arg[i] : 0);
-		CU_ASSERT(memory[0][(FIRST + 2) % SLOTS].arg[i] == 0x5a5a5a5a5a5a5a5a || !KTR_ARCH_HAS_RECORD);
+		CU_ASSERT(!KTR_ARCH_HAS_RECORD ||
+			  memory[0][(FIRST + 2) % SLOTS].arg[i] == (i ? 0x5a5a5a5a5a5a5a5a : 0));
 	}
 	finish();
 }
