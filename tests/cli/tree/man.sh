@@ -65,10 +65,11 @@ commands() {
 		fail "ktr.1 does not name $name"
 	done
 	for name in $names; do
-		[ -e "man/ktr-$name.1" ] || { fail "man/ktr-$name.1 is missing"; continue; }
-		options "man/ktr-$name.1" "$ktr" "$name"
+		page=$(find man -name "ktr-$name.1")
+		[ -n "$page" ] || { fail "ktr-$name.1 is missing"; continue; }
+		options "$page" "$ktr" "$name"
 	done
-	options man/ktrdump.8 "$O/bin/ktrdump"
+	options man/bsd/ktrdump.8 "$O/bin/ktrdump"
 	options man/mach/dtrace-analyze.1 "$ktr" dtrace-analyze
 	options man/mach/dtrace-visualize.1 "$ktr" dtrace-visualize
 	for format in $("$ktr" export list | cut -d' ' -f1); do
