@@ -4,8 +4,8 @@
  * profiled, too. While nothing is profiled a call goes through a load and a jump. Otherwise the thread begins in
  * begin(), which leaves no frame: it jumps to the program's function.
  *
- * Threads of our own, and those that other objects make past us, are not seen here; the latter by the scan, once a
- * second.
+ * Threads of our own begin with a mark. Those that other objects make past us are not seen here, but by the scan,
+ * once a second.
  */
 #include "ktr/provider/profile/create.h"
 
@@ -19,6 +19,7 @@ typedef void *create_start(void *);
 typedef int create_call(pthread_t *, const pthread_attr_t *, create_start *, void *);
 
 void (*ktr__create_begins)(void);
+__thread bool ktr__create_is_own;
 
 struct create_begin {
 	create_start *start;
@@ -35,6 +36,15 @@ static void *create_begin(void *context)
 	free(given);
 	if (begins)
 		begins();
+	return begin.start(begin.argument);
+}
+
+static void *create_begin_own(void *context)
+{
+	struct create_begin *given = context, begin = *given;
+
+	ktr__create_is_own = true;
+	free(given);
 	return begin.start(begin.argument);
 }
 
@@ -55,8 +65,7 @@ static create_call *create_find(void)
 extern const char ktr__image_begin[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 extern const char ktr__image_end[] __asm__("_end") __attribute__((visibility("hidden")));
 
-/* Is it ktr that calls? */
-static int create_is_ours(const void *caller)
+bool ktr__create_is_ours(const void *caller)
 {
 	return (uintptr_t)caller - (uintptr_t)ktr__image_begin <
 	       (uintptr_t)ktr__image_end - (uintptr_t)ktr__image_begin;
@@ -69,17 +78,18 @@ __attribute__((visibility("default"))) create_call ktr__old_pthread_create
 int ktr__new_pthread_create(pthread_t *thread, const pthread_attr_t *attr, create_start *start, void *argument)
 {
 	create_call *real = create_find();
+	bool is_own = ktr__create_is_ours(__builtin_return_address(0));
 	struct create_begin *begin;
 	int code;
 
 	if (!real)
 		return ENOSYS;
-	if (!__atomic_load_n(&ktr__create_begins, __ATOMIC_RELAXED) ||
-	    create_is_ours(__builtin_return_address(0)) || !(begin = malloc(sizeof(*begin))))
+	if ((!is_own && !__atomic_load_n(&ktr__create_begins, __ATOMIC_RELAXED)) ||
+	    !(begin = malloc(sizeof(*begin))))
 		return real(thread, attr, start, argument);
 	begin->start = start;
 	begin->argument = argument;
-	code = real(thread, attr, create_begin, begin);
+	code = real(thread, attr, is_own ? create_begin_own : create_begin, begin);
 	if (code)
 		free(begin);
 	return code;

@@ -3,7 +3,15 @@
 #ifndef KTR_PROFILE_CREATE_H
 #define KTR_PROFILE_CREATE_H
 
+#include <stdbool.h>
+
 /* What the calling thread does as it begins, or is met; NULL: nothing. Atomic. */
 extern void (*ktr__create_begins)(void);
+
+/* Is the calling thread one that ktr has made? */
+extern __thread bool ktr__create_is_own __attribute__((tls_model("initial-exec")));
+
+/* Is it ktr that calls from there? */
+bool ktr__create_is_ours(const void *caller);
 
 #endif

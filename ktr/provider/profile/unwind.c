@@ -26,6 +26,7 @@
 /* [bytes] below rsp that belong to a function, and no handler writes to (x86-64 ABI, 3.2.2) */
 #define UNWIND_RED     128
 #define UNWIND_MAIN    (64ul << 20) /* [bytes] nothing else lies so near below the main thread's environment */
+#define UNWIND_OWN     (256ul << 20) /* [bytes] more has hardly a thread of its stack in use */
 #define UNWIND_SIGNALS 4            /* handlers within each other */
 
 struct unwind {
@@ -61,6 +62,25 @@ static uint64_t unwind_ask(uint64_t sp)
 	local = (struct iovec){ bytes, sizeof(bytes) };
 	n = syscall(SYS_process_vm_readv, getpid(), &local, 1, remote, UNWIND_PAGES, 0);
 	return page + (n > 0 ? (uint64_t)n : 1) * UNWIND_PAGE;
+}
+
+/* glibc puts what it knows of a thread at the upper end of the thread's stack, below which nothing is missing. */
+void ktr__unwind_range(struct ktr__stack_range *own, uint64_t sp)
+{
+	uint64_t end = own->high ? own->high : (uint64_t)(uintptr_t)__builtin_thread_pointer();
+	uint64_t low = sp & -UNWIND_PAGE, to = own->high ? own->low : end, at = low;
+
+	if ((own->high && sp >= own->low) || sp >= to || to - sp > UNWIND_OWN ||
+	    (sp < unwind_main && unwind_main - sp < UNWIND_MAIN) || ktr__own.sealed)
+		return;
+	while (at < to) {
+		uint64_t read = unwind_ask(at);
+
+		if (read < at + UNWIND_PAGE * UNWIND_PAGES && read < to)
+			return;
+		at = read;
+	}
+	*own = (struct ktr__stack_range){ low, end };
 }
 
 static void unwind_stack(struct unwind *u)

@@ -24,4 +24,11 @@ struct ktr__stack_range {
 void ktr__unwind(struct ktr__frames *frames, const ucontext_t *at, const struct ktr__stack_range *own,
 		 bool *strange);
 
+/*
+ * Makes *own, of the calling thread (zeroed at first), lead as far down as sp, where sp is on the thread's own
+ * stack: that ends where the C library's part of it begins. Asks the kernel, once for each part. Where it is on
+ * another one, a coroutine's say, *own stays as it was. Async-signal-safe.
+ */
+void ktr__unwind_range(struct ktr__stack_range *own, uint64_t sp);
+
 #endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What programs call by the names of the C library's functions. Each goes on to what its row of ktr__heap_way says,
+ * a load and a jump: the real function, or while some probe needs it the one that tells of it. Both see the
+ * program's return address and registers as they are.
+ *
+ * Memory is asked for before any constructor runs, so the table begins with functions that ask the loader. That may
+ * ask for memory itself: such calls get a piece of a room that nobody gives back.
+ */
+#include "ktr/provider/heap/calls.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+struct ktr__heap_calls ktr__heap_real;
+
+/* ---- the room ---- */
+
+#define CALLS_ROOM  16384 /* the loader asks for some hundred bytes, to say what it has not found */
+#define CALLS_ALIGN 16
+
+static _Alignas(CALLS_ALIGN) unsigned char calls_room[CALLS_ROOM];
+static size_t calls_used; /* atomic */
+static __thread int calls_asks __attribute__((tls_model("initial-exec"))); /* the loader is asked by this thread */
+
+static int calls_is_room(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)calls_room < CALLS_ROOM;
+}
+
+/* Zeroed, as nothing comes back. NULL: it is used up. */
+static void *calls_piece(size_t n)
+{
+	size_t at;
+
+	if (n > CALLS_ROOM)
+		return NULL;
+	n = (n + CALLS_ALIGN - 1) & ~(size_t)(CALLS_ALIGN - 1);
+	at = __atomic_fetch_add(&calls_used, n, __ATOMIC_RELAXED);
+	return at + n <= CALLS_ROOM ? calls_room + at : NULL;
+}
+
+/* ---- while nothing has been found ---- */
+
+static void *calls_first_malloc(size_t n)
+{
+	if (calls_asks)
+		return calls_piece(n);
+	ktr__heap_resolve();
+	return ktr__heap_real.malloc(n);
+}
+
+static void *calls_first_calloc(size_t k, size_t n)
+{
+	if (calls_asks)
+		return n && k > CALLS_ROOM / n ? NULL : calls_piece(k * n);
+	ktr__heap_resolve();
+	return ktr__heap_real.calloc(k, n);
+}
+
+static void *calls_first_realloc(void *p, size_t n)
+{
+	void *piece;
+
+	if (!calls_asks) {
+		ktr__heap_resolve();
+		return ktr__heap_real.realloc(p, n);
+	}
+	piece = calls_piece(n);
+	/* How long it was nobody knows: as much as lies between it and the end of the room. */
+	if (piece && p)
+		memmove(piece, p, (size_t)((unsigned char *)piece - (unsigned char *)p) < n ?
+					  (size_t)((unsigned char *)piece - (unsigned char *)p) : n);
+	return piece;
+}
+
+static void calls_first_free(void *p)
+{
+	if (calls_asks || !p)
+		return;
+	ktr__heap_resolve();
+	ktr__heap_real.free(p);
+}
+
+#define CALLS_FIRST(name, parameters, arguments)                                                 \
+	static void *calls_first_##name parameters                                               \
+	{                                                                                        \
+		ktr__heap_resolve();                                                             \
+		return ktr__heap_real.name arguments;                                            \
+	}
+CALLS_FIRST(aligned_alloc, (size_t align, size_t n), (align, n))
+CALLS_FIRST(memalign, (size_t align, size_t n), (align, n))
+CALLS_FIRST(valloc, (size_t n), (n))
+CALLS_FIRST(pvalloc, (size_t n), (n))
+
+static int calls_first_posix_memalign(void **to, size_t align, size_t n)
+{
+	ktr__heap_resolve();
+	return ktr__heap_real.posix_memalign(to, align, n);
+}
+
+#define CALLS_BEGIN(type, name, parameters, arguments) .name = calls_first_##name,
+struct ktr__heap_calls ktr__heap_way = { KTR__HEAP_CALLS(CALLS_BEGIN) };
+
+/* ---- what is found ---- */
+
+/* Some allocators lack a name, and nobody who runs with them can call it. */
+static void *calls_none(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+static void *calls_find(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	return found ? found : (void *)(uintptr_t)calls_none;
+}
+
+#define CALLS_RESOLVE(type, name, parameters, arguments)                                         \
+	__atomic_store_n((void **)(void *)&ktr__heap_real.name, calls_find(#name), __ATOMIC_RELEASE);
+#define CALLS_LEAD(type, name, parameters, arguments)                                            \
+	do {                                                                                     \
+		type(*first) parameters = calls_first_##name;                                    \
+												 \
+		__atomic_compare_exchange_n(&ktr__heap_way.name, &first, ktr__heap_real.name, 0, \
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);                 \
+	} while (0);
+
+void ktr__heap_resolve(void)
+{
+	int saved = errno;
+
+	calls_asks = 1;
+	KTR__HEAP_CALLS(CALLS_RESOLVE)
+	calls_asks = 0;
+	KTR__HEAP_CALLS(CALLS_LEAD)
+	errno = saved;
+}
+
+/* ---- what is exported ---- */
+
+#define CALLS_WAY(name) __atomic_load_n(&ktr__heap_way.name, __ATOMIC_RELAXED)
+#define CALLS_EXPORT(type, name, parameters, arguments, gives)                                   \
+	__attribute__((visibility("default"))) type ktr__heap_new_##name parameters;             \
+	__attribute__((visibility("default"))) type ktr__heap_new_##name parameters              \
+	{                                                                                        \
+		gives CALLS_WAY(name) arguments;                                                 \
+	}
+CALLS_EXPORT(void *, malloc, (size_t n), (n), return)
+CALLS_EXPORT(void *, calloc, (size_t k, size_t n), (k, n), return)
+CALLS_EXPORT(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n), return)
+CALLS_EXPORT(void *, aligned_alloc, (size_t align, size_t n), (align, n), return)
+CALLS_EXPORT(void *, memalign, (size_t align, size_t n), (align, n), return)
+CALLS_EXPORT(void *, valloc, (size_t n), (n), return)
+CALLS_EXPORT(void *, pvalloc, (size_t n), (n), return)
+
+__attribute__((visibility("default"))) void ktr__heap_new_free(void *p);
+__attribute__((visibility("default"))) void *ktr__heap_new_realloc(void *p, size_t n);
+
+void ktr__heap_new_free(void *p)
+{
+	if (__builtin_expect(calls_is_room(p), 0))
+		return;
+	CALLS_WAY(free)(p);
+}
+
+void *ktr__heap_new_realloc(void *p, size_t n)
+{
+	void *moved;
+	size_t most;
+
+	if (__builtin_expect(!calls_is_room(p) || calls_asks, 1))
+		return CALLS_WAY(realloc)(p, n);
+	moved = CALLS_WAY(malloc)(n);
+	most = (size_t)(calls_room + CALLS_ROOM - (unsigned char *)p);
+	if (moved)
+		memcpy(moved, p, n < most ? n : most);
+	return moved;
+}
+
+__asm__(".symver ktr__heap_new_malloc, malloc@@GLIBC_2.2.5");
+__asm__(".symver ktr__heap_new_calloc, calloc@@GLIBC_2.2.5");
+__asm__(".symver ktr__heap_new_realloc, realloc@@GLIBC_2.2.5");
+__asm__(".symver ktr__heap_new_posix_memalign, posix_memalign@@GLIBC_2.2.5");
+__asm__(".symver ktr__heap_new_aligned_alloc, aligned_alloc@@GLIBC_2.16");
+__asm__(".symver ktr__heap_new_memalign, memalign@@GLIBC_2.2.5");
+__asm__(".symver ktr__heap_new_valloc, valloc@@GLIBC_2.2.5");
+__asm__(".symver ktr__heap_new_pvalloc, pvalloc@@GLIBC_2.2.5");
+__asm__(".symver ktr__heap_new_free, free@@GLIBC_2.2.5");
+
+int ktr__heap_is_first(void)
+{
+	return dlsym(RTLD_DEFAULT, "malloc") == (void *)(uintptr_t)ktr__heap_new_malloc;
+}

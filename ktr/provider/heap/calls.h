@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions of the C library that the provider stands in front of, and what each of them leads to now. Where
+ * the program brings another allocator, jemalloc say, they are that one's.
+ *
+ * A row: what it returns, name, parameters, arguments.
+ */
+#ifndef KTR_HEAP_CALLS_H
+#define KTR_HEAP_CALLS_H
+
+#include <stddef.h>
+
+#define KTR__HEAP_CALLS(X)                                                                       \
+	X(void *, malloc, (size_t n), (n))                                                       \
+	X(void *, calloc, (size_t k, size_t n), (k, n))                                          \
+	X(void *, realloc, (void *p, size_t n), (p, n))                                          \
+	X(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n))              \
+	X(void *, aligned_alloc, (size_t align, size_t n), (align, n))                           \
+	X(void *, memalign, (size_t align, size_t n), (align, n))                                \
+	X(void *, valloc, (size_t n), (n))                                                       \
+	X(void *, pvalloc, (size_t n), (n))                                                      \
+	X(void, free, (void *p), (p))
+
+struct ktr__heap_calls {
+#define HEAP_MEMBER(type, name, parameters, arguments) type(*name) parameters;
+	KTR__HEAP_CALLS(HEAP_MEMBER)
+#undef HEAP_MEMBER
+};
+
+extern struct ktr__heap_calls ktr__heap_real; /* written once, before anything is traced */
+extern struct ktr__heap_calls ktr__heap_way;  /* where calls go now; atomic, each */
+
+/* Finds the real ones, once: asks the loader. Also done by the first call that comes before. */
+void ktr__heap_resolve(void);
+
+/* Does the process call ours? Not where another object stands before this one in the loader's order. */
+int ktr__heap_is_first(void);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider heap: who asks for memory, and who gives it back. It is there in programs that were started with a
+ * probe of it asked for (debug.ktr.probes), and where their calls come to us (calls.c): a program that runs already
+ * calls the C library, whatever is loaded later.
+ *
+ * heap:::sample-512k is offered where it is asked for, for whatever number of bytes; one at a time is on.
+ *
+ * While no probe is on, a call of the program's goes through a load and a jump.
+ */
+#include "ktr/knob/probes_asked.h"
+#include "ktr/provider/heap/calls.h"
+#include "ktr/provider/heap/probes.h"
+#include "ktr/provider/heap/sampled.h"
+#include "ktr/provider/heap/traced.h"
+#include "ktr/provider/profile/maps.h"
+#include "ktr/provider/registry/rows.h"
+#include "ktr/record/module.h"
+#include "ktr/start/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAP_PERIOD_MOST (1ull << 40) /* [bytes] */
+
+struct ktr_provider_probe *ktr__heap_probe[KTR__HEAP_N];
+uint32_t ktr__heap_on;
+uint64_t ktr__heap_period;
+static uint32_t heap_strange; /* atomic */
+
+static const char *const heap_name[] = {
+#define HEAP_NAME(id, name, arguments) [KTR__HEAP_##id] = name,
+	KTR__HEAP_PROBES(HEAP_NAME)
+};
+
+static const char *const heap_arguments[] = {
+#define HEAP_ARGUMENTS(id, name, arguments) [KTR__HEAP_##id] = arguments,
+	KTR__HEAP_PROBES(HEAP_ARGUMENTS)
+};
+
+/* ---- which calls are led to us ---- */
+
+#define HEAP_GETS  (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(FAIL))
+#define HEAP_GIVES (KTR__HEAP_BIT(FREE) | KTR__HEAP_BIT(SAMPLED_FREE) | KTR__HEAP_BIT(SAMPLE))
+
+static void heap_lead(void)
+{
+	uint32_t on = ktr__heap_on;
+
+#define HEAP_LEAD(name, probes)                                                                  \
+	__atomic_store_n(&ktr__heap_way.name,                                                    \
+			 on & (probes) ? ktr__traced_##name : ktr__heap_real.name, __ATOMIC_RELEASE)
+	HEAP_LEAD(malloc, HEAP_GETS);
+	HEAP_LEAD(calloc, HEAP_GETS);
+	HEAP_LEAD(posix_memalign, HEAP_GETS);
+	HEAP_LEAD(aligned_alloc, HEAP_GETS);
+	HEAP_LEAD(memalign, HEAP_GETS);
+	HEAP_LEAD(valloc, HEAP_GETS);
+	HEAP_LEAD(pvalloc, HEAP_GETS);
+	HEAP_LEAD(realloc, HEAP_GETS | HEAP_GIVES | KTR__HEAP_BIT(REALLOC));
+	HEAP_LEAD(free, HEAP_GIVES);
+}
+
+/* ---- samples ---- */
+
+/* Of "sample-512k": bytes; 0: it is no name of ours. k, m and g are powers of 1,024. */
+static uint64_t heap_sample_period(const char *name, size_t length)
+{
+	static const char begin[] = "sample-", units[] = "kmg";
+	uint64_t n = 0;
+	size_t at = sizeof(begin) - 1;
+	const char *unit;
+
+	if (length <= at || length > at + 16 || memcmp(name, begin, at) != 0)
+		return 0;
+	for (; at < length && name[at] >= '0' && name[at] <= '9' && n < HEAP_PERIOD_MOST; at++)
+		n = n * 10 + (uint64_t)(name[at] - '0');
+	unit = at + 1 == length ? strchr(units, name[at] | 0x20) : NULL;
+	if (at != length && !unit)
+		return 0;
+	n = unit ? n << 10 * (unit - units + 1) : n;
+	return n <= HEAP_PERIOD_MOST ? n : 0;
+}
+
+static void heap_offer_sample(struct ktr_provider *provider, const char *spec, size_t length)
+{
+	const char *colon = memrchr(spec, ':', length);
+	struct ktr_provider_probe *probe;
+	char name[32];
+
+	if (colon) {
+		length -= (size_t)(colon + 1 - spec);
+		spec = colon + 1;
+	}
+	if (!heap_sample_period(spec, length))
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)length, spec);
+	ktr_provider_offer(provider, NULL, NULL, name, (void *)(uintptr_t)KTR__HEAP_SAMPLE, &probe);
+}
+
+/* ---- the provider's operations ---- */
+
+static enum ktr__heap_number heap_number(const struct ktr_provider_probe *probe)
+{
+	return (enum ktr__heap_number)(uintptr_t)probe->context;
+}
+
+static void heap_provide(struct ktr_provider *provider, const char *spec)
+{
+	struct ktr_provider_probe *probe;
+	size_t length;
+
+	if (spec) {
+		heap_offer_sample(provider, spec, strlen(spec));
+		return;
+	}
+	for (unsigned i = 0; i < KTR__HEAP_SAMPLE; i++)
+		ktr_provider_offer(provider, NULL, NULL, heap_name[i], (void *)(uintptr_t)i, &probe);
+	for (const char *at = ktr__probes_list(); *at; at += length + (at[length] == ',')) {
+		at += strspn(at, " \t");
+		length = strcspn(at, ",");
+		heap_offer_sample(provider, at, length);
+	}
+}
+
+static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
+{
+	enum ktr__heap_number number = heap_number(probe);
+
+	if (!ktr__heap_is_first())
+		return ktr_error_set(why, ENOTSUP, "the program gets its memory of another object than the agent's, "
+				     "which was there first");
+	if (number == KTR__HEAP_SAMPLE && ktr__heap_is_on(KTR__HEAP_SAMPLE))
+		return ktr_error_set(why, EBUSY, "%s is on, and there is one rate at a time",
+				     ktr__heap_probe[KTR__HEAP_SAMPLE]->name);
+	/* What was sampled before was given back while nobody looked, it may be. */
+	if (number == KTR__HEAP_SAMPLE) {
+		ktr__sampled_clear();
+		__atomic_store_n(&ktr__heap_period, heap_sample_period(probe->name, strlen(probe->name)),
+				 __ATOMIC_RELEASE);
+	}
+	if (number == KTR__HEAP_SAMPLE || number == KTR__HEAP_ALLOC_STACK)
+		ktr__maps_look();
+	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&ktr__heap_on, 1u << number, __ATOMIC_RELEASE);
+	heap_lead();
+	return 0;
+}
+
+static void heap_disable(struct ktr_provider_probe *probe)
+{
+	if (ktr__heap_probe[heap_number(probe)] != probe)
+		return;
+	__atomic_fetch_and(&ktr__heap_on, ~(1u << heap_number(probe)), __ATOMIC_RELEASE);
+	heap_lead();
+}
+
+static const struct ktr_provider_arg heap_kinds[] = {
+	{ "block", "void *", KTR_ARG_PTR },   { "size", "size_t", KTR_ARG_I64 },
+	{ "period", "size_t", KTR_ARG_I64 },  { "caller", "void *", KTR_ARG_PTR },
+	{ "stack", "stack", KTR_ARG_STACK },
+};
+
+static int heap_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)
+{
+	const char *at = heap_arguments[heap_number(probe)];
+	size_t length = strcspn(at, " ");
+
+	for (; number && at[length]; number--) {
+		at += length + 1;
+		length = strcspn(at, " ");
+	}
+	for (unsigned i = 0; !number && i < sizeof(heap_kinds) / sizeof(heap_kinds[0]); i++)
+		if (strlen(heap_kinds[i].name) == length && strncmp(heap_kinds[i].name, at, length) == 0) {
+			*arg = heap_kinds[i];
+			return 0;
+		}
+	return -ENOENT;
+}
+
+void ktr__heap_strange(void)
+{
+	if (!__atomic_exchange_n(&heap_strange, 1, __ATOMIC_RELAXED))
+		ktr__rows_wake();
+}
+
+/* Once a second, and when a stack went through something new. */
+static void heap_look(struct ktr_provider *provider)
+{
+	(void)provider;
+	if (!(ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK))))
+		return;
+	ktr__maps_look();
+	__atomic_store_n(&heap_strange, 0, __ATOMIC_RELAXED);
+}
+
+static const struct ktr_provider_ops heap_ops = {
+	.size = sizeof(heap_ops),
+	.provide = heap_provide,
+	.enable = heap_enable,
+	.disable = heap_disable,
+	.arg_desc = heap_argument,
+	.look = heap_look,
+};
+
+/* Is any of them wanted from the start? */
+static bool heap_is_asked(void)
+{
+	size_t length;
+
+	for (const char *at = ktr__probes_list(); *at; at += length + (at[length] == ',')) {
+		at += strspn(at, " \t");
+		length = strcspn(at, ",");
+		if (length > 5 && strncmp(at, "heap:", 5) == 0)
+			return true;
+	}
+	return false;
+}
+
+__attribute__((constructor)) static void heap_begin(void)
+{
+	struct ktr_provider *provider;
+
+	if (gettid() != getpid())
+		return; /* `ktr attach`: see above */
+	ktr__heap_resolve();
+	ktr__module_attach(&ktr__module_entry);
+	if (heap_is_asked())
+		ktr_provider_register("heap", &heap_ops, NULL, &provider);
+}
