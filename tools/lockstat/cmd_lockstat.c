@@ -4,9 +4,9 @@
  * does not have: who waited for whom, how often a lock changed hands, and who waits for each other.
  */
 #include "analyze/read/reader.h"
+#include "tools/agent_run.h"
 #include "tools/command.h"
 #include "tools/options.h"
-#include "tools/lockstat/lockstat_run.h"
 #include "tools/lockstat/lockstat_tables.h"
 #include "tools/lockstat/lockstat_told.h"
 #include "tools/walk.h"
@@ -94,7 +94,7 @@ static int cmd_lockstat(int argc, char **argv)
 	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0) {
 		if (c.walk.find.pid || c.walk.find.session)
 			return usage_error(argv[0], "a program, or -p or -s: one of them");
-		rc = lockstat_run(argv[0], lockstat_kinds(&c), argv + optind);
+		rc = agent_run(argv[0], "--lock", lockstat_kinds(&c), argv + optind);
 		optind = argc; /* the trace is ./ktr.out */
 	}
 	rc = rc ? rc : walk_open(&c.walk, argc, argv);

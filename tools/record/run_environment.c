@@ -2,6 +2,7 @@
 #include "tools/record/run_environment.h"
 
 #include "ktr/session/kernel_event.h"
+#include "tools/record/run_heap.h"
 #include "tools/record/run_locks.h"
 
 #include <stdio.h>
@@ -101,7 +102,7 @@ static int environment_probes(const struct run *run)
 	FILE *to;
 	int rc;
 
-	if (!run->probes && !run->functions && !run->statics && !run->locks && !run->profile)
+	if (!run->probes && !run->functions && !run->statics && !run->locks && !run->heap && !run->profile)
 		return 0;
 	to = open_memstream(&probes, &n);
 	if (!to)
@@ -119,6 +120,11 @@ static int environment_probes(const struct run *run)
 		environment_statics(to, run->statics, &before);
 	if (run->locks)
 		environment_locks(to, run->locks, &before);
+	if (run->heap) {
+		fputs(before, to);
+		run_heap_probes(to, run->heap);
+		before = ",";
+	}
 	if (run->profile)
 		fprintf(to, "%s%s", before, run->profile);
 	rc = ferror(to) ? -1 : 0;

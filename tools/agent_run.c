@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/lockstat/lockstat_run.h"
+#include "tools/agent_run.h"
 
 #include "tools/command.h"
 #include "tools/find.h"
@@ -15,9 +15,9 @@
 #define RUN_NOT_RUN   126
 #define RUN_NOT_FOUND 127
 
-static void run_become(const char *kinds, char **program)
+static void run_become(const char *option, const char *value, char **program)
 {
-	const char *const head[] = { "ktr", "run", "--agent", "--lock", kinds, "--" };
+	const char *const head[] = { "ktr", "run", "--agent", option, value, "--" };
 	size_t n_head = sizeof(head) / sizeof(head[0]), n = 0;
 	char **args;
 
@@ -33,7 +33,7 @@ static void run_become(const char *kinds, char **program)
 	execv("/proc/self/exe", args);
 }
 
-int lockstat_run(const char *command, const char *kinds, char **program)
+int agent_run(const char *command, const char *option, const char *value, char **program)
 {
 	void (*interrupted)(int), (*quit)(int);
 	int status = 0;
@@ -42,7 +42,7 @@ int lockstat_run(const char *command, const char *kinds, char **program)
 	if (child < 0)
 		return fail(command, "%s", strerror(errno));
 	if (child == 0) {
-		run_become(kinds, program);
+		run_become(option, value, program);
 		_exit(RUN_NOT_RUN);
 	}
 	interrupted = signal(SIGINT, SIG_IGN);

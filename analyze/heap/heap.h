@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory by the events of the provider heap: what every place of a program got, gave back, has at the end and had
+ * when the most was in use. A sink.
+ *
+ *	ktr__heap_init(&heap, reader);
+ *	ktr_reader_walk(reader, (struct ktr_sink *[]){ &heap.sink }, 1);
+ *	ktr__heap_finish(&heap);
+ *	for each place: ktr__heap_place(&heap, i)
+ *
+ * A sample stands for as many blocks of its size as there are between two samples: sums are estimates then.
+ */
+#ifndef ANALYZE_HEAP_H
+#define ANALYZE_HEAP_H
+
+#include "analyze/heap/heap_events.h"
+#include "analyze/stats/keyed.h"
+
+/* Blocks and their bytes; whole numbers unless they are of samples. */
+struct ktr__heap_sum {
+	double n, bytes;
+};
+
+/* By its stack, or where none was recorded by who called. */
+struct ktr__heap_place {
+	struct ktr__keyed_row keyed; /* first */
+	uint32_t proc;		     /* row of the process */
+	uint32_t n_frames;
+	uint64_t *frames; /* owned; innermost first, where each goes on */
+	int is_cut;	  /* the outermost callers are not known */
+	struct ktr__heap_sum got, live, peak;
+	double n_other; /* given back by another thread than the one that got them */
+	double n_brief; /* given back before their thread got another */
+	double age_ns;	/* how long those were in use that were given back, in all */
+	uint64_t seen;	/* peak before its last change; the engine's own */
+};
+
+#define KTR__HEAP_CLASSES 48 /* of sizes: up to 2^i bytes, the last all that is more */
+
+struct ktr__heap {
+	struct ktr_sink sink; /* hand this to ktr_reader_walk() */
+	struct ktr__heap_sites sites;
+	struct ktr__keyed places, blocks, threads;
+	struct ktr__heap_sum got, gave, live, peak;
+	struct ktr__heap_sum size_got[KTR__HEAP_CLASSES], size_live[KTR__HEAP_CLASSES];
+	uint64_t peak_ns, first_ns, last_ns;
+	uint64_t n_peaks;
+	uint64_t n_samples, n_moved, n_failed;
+	uint64_t n_unknown; /* given back, and not seen got */
+	uint64_t n_unseen;  /* got again, and not seen given back */
+	uint64_t n_lost;    /* events, of any kind */
+	int is_sampled;
+	uint64_t period; /* [bytes] */
+};
+
+/* 0 or -ENOMEM; free() is due in any case. */
+int ktr__heap_init(struct ktr__heap *heap, const struct ktr_reader *reader);
+void ktr__heap_finish(struct ktr__heap *heap); /* after the walk */
+void ktr__heap_free(struct ktr__heap *heap);
+
+static inline const struct ktr__heap_place *ktr__heap_place(const struct ktr__heap *heap, size_t i)
+{
+	return (const struct ktr__heap_place *)(const void *)heap->places.row[i];
+}
+
+#endif

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The provider heap, under the agent: `ktr heap` counts of a program that knows nothing of ktr what it counts itself, to the
+# block and the byte, through malloc, calloc, realloc and the aligned ones, by threads that give back each other's; what the C
+# library has in use more is what the blocks add up to; a planted leak is named; calls that get nothing, and children; samples
+# are near; another allocator's calls are seen, too.
+. "$(dirname "$0")/../lib.inc"
+. tests/stress/common.sh
+case $(uname -m) in
+x86_64) ;;
+*)
+	skip 'memory is of x86-64'
+	exit 0
+	;;
+esac
+host=$dir/heap_host
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g tests/programs/provider/heap_host.c -o "$host" -lpthread || exit 1
+unset LD_PRELOAD
+
+# record WHAT ARGUMENTS...: of the host
+record() {
+	rm -rf "$dir/t"
+	what=$1
+	shift
+	status 0 "$ktr" run --agent -e 256k --heap "$what" -o "$dir/t" "$host" "$@"
+	"$ktr" heap --json "$dir/t" >"$dir/heap"
+}
+counts() {
+	is "$1" "$(python3 tests/cli/provider/heap.py sums "$dir/heap" work)" "$(sed 's/ moved=.*//' "$dir/out")"
+	is "$1: nothing else" "$(grep -o '"\(unknown\|unseen\|lost\|failed\)": [0-9]*' "$dir/heap" | tr -d ' "' | paste -sd' ')" \
+		'failed:0 unknown:0 unseen:0 lost:0'
+}
+
+for path in $paths; do
+	[ "$path" = thread ] && export KTR_PATH=thread
+	record all count 4 5000 1
+	counts 'with stacks'
+done
+unset KTR_PATH
+record all leak 300
+is 'a planted leak' "$("$ktr" heap --by live -n 1 --depth 2 "$dir/t" | sed -n 's/^ *\(300000 .*\)/\1/p' | tr -s ' ')" \
+	'300000 98.7 % 300 planted_leak < main < ...'
+is 'for a moment' "$("$ktr" heap --by brief -n 1 --depth 1 "$dir/t" | grep -c 'tidy')" 0
+is 'folded' "$("$ktr" heap --folded --by live "$dir/t" | grep -c ';main;planted_leak 300000$')" 1
+record callers leak 300
+is 'by who called' "$("$ktr" heap --by live -n 1 "$dir/t" | sed -n 's/^ *\(300000 .*\)/\1/p' | tr -s ' ')" \
+	'300000 98.7 % 300 planted_leak'
+
+# What the C library says of itself.
+rm -rf "$dir/t"
+status 0 env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 "$ktr" run --agent --heap all -o "$dir/t" "$host" arena
+"$ktr" json --filter 'class == heap' "$dir/t" >"$dir/events"
+is 'as the C library has it' "$(python3 tests/cli/provider/heap.py arena "$dir/events" 123457)" "$(cat "$dir/out")"
+
+record all fail
+is 'answers' "$(cat "$dir/out")" 'as they should be'
+is 'what was not to be had' "$(grep -c '"failed": 5' "$dir/heap")" 1
+is 'what could not be moved is there still' "$("$ktr" heap --by live "$dir/t" | grep -c '^ *78 .* 1  main')" 1
+
+# A child has its parent's blocks, of which nobody told it.
+rm -rf "$dir/t"
+status 0 "$ktr" run --agent --heap all -o "$dir/t" "$host" fork
+is 'a child' "$("$ktr" heap "$dir/t" | grep '^1 blocks were given back that were not seen got')" \
+	'1 blocks were given back that were not seen got'
+
+record 16k count 4 20000 7
+is 'samples' "$(python3 tests/cli/provider/heap.py near "$dir/heap" "$(sed 's/.* got_bytes=\([0-9]*\).*/\1/' "$dir/out")")" near
+is 'are said to be some' "$("$ktr" heap "$dir/t" | grep -c 'samples, one in 16384 bytes: these are estimates')" 1
+
+# Another allocator: what stands behind is called.
+others='libjemalloc\.so\.2|libtcmalloc_minimal\.so\.4|libmimalloc\.so\.2'
+for other in $(ldconfig -p | sed -nE "s,.*=> (.*/($others))\$,\1,p" | sort -u); do
+	rm -rf "$dir/t"
+	status 0 env LD_PRELOAD="$other" "$ktr" run --agent -e 256k --heap all -o "$dir/t" "$host" count 4 5000 2
+	"$ktr" heap --json "$dir/t" >"$dir/heap"
+	counts "${other##*/}"
+done
+
+# Off it is not there, and who asks is told.
+rm -rf "$dir/t"
+status 0 "$ktr" run --agent -o "$dir/t" "$host" leak 10
+is 'off' "$("$ktr" dump "$dir/t" | grep -c ' heap ')" 0
+status 1 "$ktr" heap "$dir/t"
+is 'nothing recorded' "$(sed 's/.*: nothing/nothing/' "$dir/err")" 'nothing of memory was recorded: ktr run --agent --heap all'
+status 2 "$ktr" run --agent --heap some "$host"
+status 2 "$ktr" run --heap all "$host"
+status 2 "$ktr" heap --by size "$dir/t"
+status 2 "$ktr" heap --sample 1k "$dir/t"
+status 2 "$ktr" heap -p 1 -- "$host"
+
+top=$PWD
+heap() {
+	(cd "$dir" && rm -rf ktr.out && case $ktr in /*) "$ktr" heap "$@" ;; *) "$top/$ktr" heap "$@" ;; esac)
+}
+is 'one command' "$(heap --by live -- "$host" leak 20 2>"$dir/err" | grep -c '^leaked\|^ *20000 .* 20  planted_leak < main')" 2
+is 'sampled' "$(heap --sample 1k -- "$host" leak 200 2>"$dir/err" | grep -c 'one in 1024 bytes')" 1
+status 1 "$ktr" heap -- "$dir/no_such_program"
+exit $failed

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr heap: who got memory, who has it at the end, who had it when the most was in use, and who gets it for a
+ * moment only.
+ */
+#include "analyze/read/reader.h"
+#include "tools/agent_run.h"
+#include "tools/command.h"
+#include "tools/heap/heap_view.h"
+#include "tools/options.h"
+#include "tools/walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct heap_command {
+	struct walk walk;
+	uint64_t top, depth;
+	const char *by, *sample;
+	unsigned json, folded;
+};
+
+static const struct option_row heap_rows[] = {
+	OPTIONS_SOURCE(struct heap_command, walk.find),
+	OPTION_TEXT(0, "by", "WHAT", struct heap_command, by,
+		    "one table: live (bytes at the end), peak, got (blocks), bytes, brief, other (threads)"),
+	OPTION_NUMBER('n', "top", "N", struct heap_command, top, 0, UINT32_MAX,
+		      "lines of each table, 10 by default; 0: all"),
+	OPTION_NUMBER(0, "depth", "N", struct heap_command, depth, 0, UINT32_MAX,
+		      "callers that a line names, 5 by default; 0: all"),
+	OPTION_FLAG(0, "folded", struct heap_command, folded, "stacks of --by (live), a line each, for flame graphs"),
+	OPTION_FLAG('j', "json", struct heap_command, json, "as JSON, all places unless -n"),
+	OPTION_TEXT(0, "sample", "BYTES", struct heap_command, sample,
+		    "of a program: one block in so many bytes, 512k say, not all"),
+	OPTIONS_WINDOW(struct heap_command, walk),
+	OPTION_FILTER(struct heap_command, walk.filter),
+};
+
+static const struct options heap_options = {
+	.operands = "[TRACE | -- PROGRAM [ARGUMENTS]]",
+	.about = "Sums up memory by who got it, as ktr run --agent --heap has recorded it; or runs a program so. Without "
+		 "either, ./ktr.out is read.",
+	.examples = "ktr heap -- ./indexer -v\n"
+		    "ktr heap --sample 512k -- ./server\n"
+		    "ktr heap --by peak -n 20 --depth 0\n"
+		    "ktr heap --folded --by bytes | flamegraph.pl >bytes.svg\n"
+		    "ktr heap -p 4711                  what the rings of a running program hold\n",
+	OPTIONS_ROWS(heap_rows),
+};
+
+static int heap_print(const struct heap_command *c, const struct ktr__heap *heap, int by, uint64_t top)
+{
+	const struct heap_view view = {
+		.heap = heap,
+		.symbols = ktr__reader_symbols(c->walk.reader),
+		.top = top,
+		.depth = c->depth,
+		.by = by,
+	};
+
+	if (c->json)
+		return heap_json(&view, stdout);
+	return c->folded ? heap_folded(&view, stdout) : heap_tables(&view, stdout);
+}
+
+static int cmd_heap(int argc, char **argv)
+{
+	struct heap_command c = { .walk.find.command = argv[0], .top = UINT64_MAX, .depth = 5 };
+	struct ktr__heap heap;
+	int rc = 0, by;
+
+	if (!options_parse(&heap_options, argc, argv, &c, &rc))
+		return rc;
+	by = c.by ? heap_measure(c.by) : -1;
+	if (c.by && by < 0)
+		return usage_error(argv[0], "--by %s: one of live, peak, got, bytes, brief, other", c.by);
+	if (c.json && c.folded)
+		return usage_error(argv[0], "--json, or --folded: one of them");
+	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0) {
+		if (c.walk.find.pid || c.walk.find.session)
+			return usage_error(argv[0], "a program, or -p or -s: one of them");
+		rc = agent_run(argv[0], "--heap", c.sample ? c.sample : "all", argv + optind);
+		optind = argc; /* the trace is ./ktr.out */
+	} else if (c.sample) {
+		return usage_error(argv[0], "--sample goes with a program");
+	}
+	rc = rc ? rc : walk_open(&c.walk, argc, argv);
+	if (rc)
+		return rc;
+	rc = ktr__heap_init(&heap, c.walk.reader);
+	if (!rc && !heap.sites.n_probes) {
+		ktr__heap_free(&heap);
+		walk_close(&c.walk);
+		return fail(argv[0], "%s: nothing of memory was recorded: ktr run --agent --heap all", c.walk.path);
+	}
+	rc = rc ? rc : walk_run(&c.walk, (struct ktr_sink *[]){ &heap.sink }, 1);
+	ktr__heap_finish(&heap);
+	rc = rc ? rc : heap_print(&c, &heap, by, c.top != UINT64_MAX ? c.top : c.json ? 0 : 10);
+	if (rc == -ENOMEM)
+		fail(argv[0], "no memory");
+	ktr__heap_free(&heap);
+	return walk_close(&c.walk) | (rc != 0);
+}
+
+COMMAND(heap, "sum up memory by who got it, has it, and had it at the peak", cmd_heap);

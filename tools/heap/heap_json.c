@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/print/sink_json.h"
+#include "tools/heap/heap_view.h"
+#include "tools/report/report_json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+/* Whole numbers as such. */
+static json_t *heap_json_number(double number)
+{
+	return json_integer((json_int_t)(number + 0.5));
+}
+
+static json_t *heap_json_sum(const struct ktr__heap_sum *sum)
+{
+	return json_pack("{s:o, s:o}", "blocks", heap_json_number(sum->n), "bytes", heap_json_number(sum->bytes));
+}
+
+static json_t *heap_json_place(const struct heap_view *view, const struct ktr__heap_place *place)
+{
+	json_t *frames = json_array();
+	char name[HEAP_NAME];
+	double n_gave = place->got.n - place->live.n;
+
+	for (uint32_t i = 0; i < place->n_frames; i++)
+		json_array_append_new(frames, report_json_text(heap_frame(view, place, i, name)));
+	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "frames", frames, "cut", place->is_cut, "got",
+			 heap_json_sum(&place->got), "live", heap_json_sum(&place->live), "peak",
+			 heap_json_sum(&place->peak), "brief", heap_json_number(place->n_brief), "other_thread",
+			 heap_json_number(place->n_other), "age_ns",
+			 n_gave > 0.5 ? heap_json_number(place->age_ns / n_gave) : json_null());
+}
+
+int heap_json(const struct heap_view *view, FILE *to)
+{
+	const struct heap_measure *measure = &heap_measures[view->by < 0 ? heap_measure("bytes") : view->by];
+	const struct ktr__heap *heap = view->heap;
+	json_t *places = json_array(), *all;
+	const struct ktr__heap_place **sorted;
+	size_t n;
+	int rc;
+
+	sorted = heap_sorted(view, measure, &n);
+	for (size_t i = 0; sorted && i < n && (!view->top || i < view->top); i++)
+		json_array_append_new(places, heap_json_place(view, sorted[i]));
+	free(sorted);
+	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "got", heap_json_sum(&heap->got),
+			"given_back", heap_json_sum(&heap->gave), "live", heap_json_sum(&heap->live), "peak",
+			heap_json_sum(&heap->peak), "peak_ns", ktr__jansson_u64(heap->peak_ns), "period",
+			heap->is_sampled ? ktr__jansson_u64(heap->period) : json_null(), "samples",
+			ktr__jansson_u64(heap->n_samples), "failed", ktr__jansson_u64(heap->n_failed), "unknown",
+			ktr__jansson_u64(heap->n_unknown), "unseen", ktr__jansson_u64(heap->n_unseen), "lost",
+			ktr__jansson_u64(heap->n_lost), "places", places);
+	rc = all && sorted && json_dumpf(all, to, JSON_INDENT(2)) == 0 ? 0 : -ENOMEM;
+	fputc('\n', to);
+	json_decref(all);
+	return rc;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tables of ktr heap, and its stacks as lines for flame graphs. */
+#include "tools/heap/heap_view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void heap_rule(FILE *to)
+{
+	for (int i = 0; i < 79; i++)
+		fputc('-', to);
+	fputc('\n', to);
+}
+
+static void heap_place_line(const struct heap_view *view, const struct ktr__heap_place *place, FILE *to)
+{
+	char name[HEAP_NAME];
+	uint32_t n = place->n_frames;
+
+	if (view->depth && n > view->depth)
+		n = (uint32_t)view->depth;
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(to, "%s%s", i ? " < " : "", heap_frame(view, place, i, name));
+	fprintf(to, "%s\n", !place->n_frames ? "?" : n < place->n_frames || place->is_cut ? " < ..." : "");
+}
+
+static int heap_table(const struct heap_view *view, const struct heap_measure *measure, FILE *to)
+{
+	const struct ktr__heap_place **sorted;
+	double all = 0;
+	size_t n;
+
+	sorted = heap_sorted(view, measure, &n);
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		all += measure->of(sorted[i]);
+	fprintf(to, "\n%s: %.0f, by %zu place%s\n", measure->title, all, n, n == 1 ? "" : "s");
+	if (n) {
+		fprintf(to, "\n%s\n", measure->head);
+		heap_rule(to);
+	}
+	for (size_t i = 0; i < n && (!view->top || i < view->top); i++) {
+		fprintf(to, "%12.0f %5.1f %% %9.0f  ", measure->of(sorted[i]), 100 * measure->of(sorted[i]) / all,
+			measure->other(sorted[i]));
+		heap_place_line(view, sorted[i], to);
+	}
+	if (view->top && n > view->top)
+		fprintf(to, "... and %zu more\n", n - (size_t)view->top);
+	free(sorted);
+	return 0;
+}
+
+static void heap_sizes(const struct ktr__heap *heap, FILE *to)
+{
+	fprintf(to, "\nSizes\n\n       Up to      Blocks         Bytes   In use at the end\n");
+	heap_rule(to);
+	for (unsigned i = 0; i < KTR__HEAP_CLASSES; i++) {
+		if (heap->size_got[i].n < 0.5)
+			continue;
+		if (i + 1 < KTR__HEAP_CLASSES)
+			fprintf(to, "%12" PRIu64, (uint64_t)1 << i);
+		else
+			fprintf(to, "%12s", "more");
+		fprintf(to, "%12.0f  %12.0f  %12.0f in %.0f\n", heap->size_got[i].n, heap->size_got[i].bytes,
+			heap->size_live[i].bytes + 0.0, heap->size_live[i].n + 0.0);
+	}
+}
+
+static void heap_summary(const struct ktr__heap *heap, FILE *to)
+{
+	fprintf(to, "%.0f bytes in %.0f blocks were got, %.0f in %.0f given back\n", heap->got.bytes, heap->got.n,
+		heap->gave.bytes, heap->gave.n);
+	fprintf(to, "at most %.0f bytes in %.0f blocks were in use, at %.6f s\n", heap->peak.bytes, heap->peak.n,
+		(double)(heap->peak_ns - heap->first_ns) / 1e9);
+	fprintf(to, "%.0f bytes in %.0f blocks are in use at the end\n", heap->live.bytes, heap->live.n);
+	if (heap->is_sampled)
+		fprintf(to, "by %" PRIu64 " samples, one in %" PRIu64 " bytes: these are estimates\n",
+			heap->n_samples, heap->period);
+	if (heap->n_failed)
+		fprintf(to, "%" PRIu64 " times there was no memory\n", heap->n_failed);
+	if (heap->n_unknown)
+		fprintf(to, "%" PRIu64 " blocks were given back that were not seen got\n", heap->n_unknown);
+	if (heap->n_unseen)
+		fprintf(to, "%" PRIu64 " blocks were got again that were not seen given back\n", heap->n_unseen);
+	if (heap->n_lost)
+		fprintf(to, "%" PRIu64 " events are lost: what is in use may be wrong by as many blocks\n",
+			heap->n_lost);
+}
+
+int heap_tables(const struct heap_view *view, FILE *to)
+{
+	int rc = 0;
+
+	heap_summary(view->heap, to);
+	for (unsigned i = 0; i < heap_n_measures && !rc; i++)
+		if (view->by < 0 ? heap_measures[i].is_usual : (int)i == view->by)
+			rc = heap_table(view, &heap_measures[i], to);
+	if (view->by < 0)
+		heap_sizes(view->heap, to);
+	return rc;
+}
+
+int heap_folded(const struct heap_view *view, FILE *to)
+{
+	const struct heap_measure *measure = &heap_measures[view->by < 0 ? 0 : view->by];
+	const struct ktr__heap_place **sorted;
+	char name[HEAP_NAME];
+	size_t n;
+
+	sorted = heap_sorted(view, measure, &n);
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		for (uint32_t k = sorted[i]->n_frames; k-- > 0;) {
+			heap_frame(view, sorted[i], k, name);
+			/* Semicolons part frames. */
+			for (char *at = name; *at; at++)
+				*at = *at == ';' ? ':' : *at;
+			fprintf(to, "%s%s", name, k ? ";" : "");
+		}
+		fprintf(to, "%s %.0f\n", sorted[i]->n_frames ? "" : "?", measure->of(sorted[i]));
+	}
+	free(sorted);
+	return 0;
+}

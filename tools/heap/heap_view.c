@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/heap/heap_view.h"
+
+#include "visualize/model/label.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAP_OF(name, expression)                                                                \
+	static double heap_##name(const struct ktr__heap_place *place)                           \
+	{                                                                                        \
+		return expression;                                                               \
+	}
+HEAP_OF(live_bytes, place->live.bytes)
+HEAP_OF(live, place->live.n)
+HEAP_OF(peak_bytes, place->peak.bytes)
+HEAP_OF(peak, place->peak.n)
+HEAP_OF(got_bytes, place->got.bytes)
+HEAP_OF(got, place->got.n)
+HEAP_OF(brief, place->n_brief)
+HEAP_OF(other, place->n_other)
+
+const struct heap_measure heap_measures[] = {
+	{ "live", "In use at the end", heap_live_bytes, heap_live,
+	  "       Bytes   Share    Blocks  Place", 1 },
+	{ "peak", "In use at the peak", heap_peak_bytes, heap_peak,
+	  "       Bytes   Share    Blocks  Place", 1 },
+	{ "got", "Most blocks", heap_got, heap_got_bytes, "      Blocks   Share     Bytes  Place", 1 },
+	{ "bytes", "Most bytes", heap_got_bytes, heap_got, "       Bytes   Share    Blocks  Place", 0 },
+	{ "brief", "Given back before the thread got another", heap_brief, heap_got,
+	  "      Blocks   Share    Of all  Place", 0 },
+	{ "other", "Given back by another thread", heap_other, heap_got,
+	  "      Blocks   Share    Of all  Place", 0 },
+};
+const unsigned heap_n_measures = sizeof(heap_measures) / sizeof(heap_measures[0]);
+
+int heap_measure(const char *name)
+{
+	for (unsigned i = 0; i < heap_n_measures; i++)
+		if (strcmp(heap_measures[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *heap_frame(const struct heap_view *view, const struct ktr__heap_place *place, uint32_t i,
+		       char text[HEAP_NAME])
+{
+	const char *name = view->symbols ? ktr__symbols_at(view->symbols, place->proc, place->frames[i],
+							   KTR__SYMBOLS_RETURN) : NULL;
+	const char *plus = name ? strrchr(name, '+') : NULL;
+	size_t n = name ? strlen(name) : 0;
+
+	if (!name) {
+		snprintf(text, HEAP_NAME, "0x%" PRIx64, place->frames[i]);
+		return text;
+	}
+	if (plus && plus > name && strncmp(plus, "+0x", 3) == 0 && !memchr(name, '/', n))
+		n = (size_t)(plus - name);
+	ktr__label_clean(text, HEAP_NAME, name, n);
+	return text;
+}
+
+static double (*heap_order_of)(const struct ktr__heap_place *place); /* qsort(3) hands nothing on */
+
+static int heap_order(const void *a, const void *b)
+{
+	const struct ktr__heap_place *x = *(const struct ktr__heap_place *const *)a,
+				     *y = *(const struct ktr__heap_place *const *)b;
+	double of_x = heap_order_of(x), of_y = heap_order_of(y);
+
+	if (of_x != of_y)
+		return of_x < of_y ? 1 : -1;
+	return memcmp(x->keyed.key, y->keyed.key, sizeof(x->keyed.key));
+}
+
+const struct ktr__heap_place **heap_sorted(const struct heap_view *view, const struct heap_measure *measure,
+					  size_t *n)
+{
+	const struct ktr__heap_place **sorted = malloc((view->heap->places.n + 1) *
+						       sizeof(const struct ktr__heap_place *));
+
+	*n = 0;
+	if (!sorted)
+		return NULL;
+	/* Of estimates that have come and gone a fraction of a byte may be left. */
+	for (size_t i = 0; i < view->heap->places.n; i++)
+		if (measure->of(ktr__heap_place(view->heap, i)) > 0.5)
+			sorted[(*n)++] = ktr__heap_place(view->heap, i);
+	heap_order_of = measure->of;
+	qsort(sorted, *n, sizeof(const struct ktr__heap_place *), heap_order);
+	return sorted;
+}
