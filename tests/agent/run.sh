@@ -4,14 +4,15 @@
 # -i: what they print, write and return is the same, their own tests pass, servers answer as often as they are asked, and the
 # trace has their processes.
 #
-#	tests/agent/run.sh [PROGRAM...]
+#	WITH="--heap all" tests/agent/run.sh [PROGRAM...]	options of ktr run
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/agent/common.inc
 
 # Into $dir/trace: COMMAND... ; its exit status
 under() {
 	rm -rf "$dir/trace"
-	"$ktr" run --agent -i -k -e 262144 -o "$dir/trace" "$@"
+	# shellcheck disable=SC2086 # options
+	"$ktr" run --agent -i -k -e 262144 ${WITH:-} -o "$dir/trace" "$@"
 }
 # What ktr run says in its last line, of which losses are none of the program's.
 traced() {

@@ -7,8 +7,10 @@
  *	heap_host arena				the C library's own count of what is in use, between two marks
  *	heap_host fork				a child that gives back what its parent got
  *	heap_host loop N BYTES			gets and gives back N times, and says how long that took [ns each]
+ *	heap_host storm THREADS N PLUGIN	N blocks, while children are forked and an object comes and goes
  *	heap_host leak N			keeps N blocks of 1000 bytes of one place, and none of another
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -225,6 +227,96 @@ static int loop(uint64_t n, size_t n_bytes)
 	return 0;
 }
 
+/* ---- storm ---- */
+
+static int storm_is_over;
+
+static void *storm_thread(void *context)
+{
+	struct counts *c = context;
+	void *mine[64] = { NULL };
+
+	for (uint64_t i = 0; i < c->rounds; i++) {
+		unsigned at = (unsigned)(draw(c) % 64);
+		size_t n = 1 + (size_t)(draw(c) % 500);
+
+		free(mine[at]);
+		mine[at] = malloc(n);
+		CHECK(mine[at]);
+		*(unsigned char *)mine[at] = 1;
+		c->got_bytes += n;
+	}
+	for (unsigned i = 0; i < 64; i++)
+		free(mine[i]);
+	return NULL;
+}
+
+static void at_exit(void)
+{
+	void *volatile block = malloc(100);
+
+	free(block);
+}
+
+/* Children that get memory and end in all ways. */
+static void storm_child(unsigned how)
+{
+	void *volatile block;
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		block = malloc(1000);
+		free(block);
+		if (how % 3 == 0)
+			exit(0);
+		if (how % 3 == 1)
+			_exit(0);
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void *storm_around(void *context)
+{
+	for (unsigned i = 0; !__atomic_load_n(&storm_is_over, __ATOMIC_RELAXED); i++) {
+		void *object = dlopen(context, RTLD_NOW);
+		void (*call)(void);
+
+		CHECK(object);
+		call = (void (*)(void))dlsym(object, "heap_plugin");
+		CHECK(call);
+		call();
+		dlclose(object);
+		storm_child(i);
+	}
+	return NULL;
+}
+
+static int storm(unsigned n_threads, uint64_t n, char *plugin)
+{
+	struct counts c[64] = { { .id = 0 } };
+	pthread_t thread[64], around;
+	uint64_t bytes = 0;
+
+	atexit(at_exit);
+	CHECK(n_threads <= 64 && !pthread_create(&around, NULL, storm_around, plugin));
+	for (unsigned i = 0; i < n_threads; i++) {
+		c[i].rounds = n / n_threads;
+		c[i].random = i + 1;
+		CHECK(!pthread_create(&thread[i], NULL, storm_thread, &c[i]));
+	}
+	for (unsigned i = 0; i < n_threads; i++) {
+		pthread_join(thread[i], NULL);
+		bytes += c[i].got_bytes;
+	}
+	__atomic_store_n(&storm_is_over, 1, __ATOMIC_RELAXED);
+	pthread_join(around, NULL);
+	printf("got_bytes=%ju\n", (uintmax_t)bytes);
+	return 0;
+}
+
 static void *leaked[100000];
 
 __attribute__((noinline)) static void planted_leak(unsigned i)
@@ -270,6 +362,8 @@ int main(int argc, char **argv)
 		return fork_one();
 	if (strcmp(what, "loop") == 0)
 		return loop(number[0], (size_t)number[1]);
+	if (strcmp(what, "storm") == 0 && argc == 5)
+		return storm((unsigned)number[0], number[1], argv[4]);
 	if (strcmp(what, "leak") == 0)
 		return leak((unsigned)number[0]);
 	return 2;
