@@ -6,67 +6,67 @@
  */
 #include "ktr/provider/heap/sampled.h"
 
-#include <stdatomic.h>
+#define SAMPLED_LINES 16384u /* 131,072 blocks, a megabyte of which nothing is touched before it is used */
+#define SAMPLED_LINE  8u
+#define SAMPLED_FULL  255u /* stays: it stands for an unknown number */
 
-#define SAMPLED_LINES  16384u /* 131,072 blocks, a megabyte of which nothing is touched before it is used */
-#define SAMPLED_LINE   8u
-#define SAMPLED_HASHES 65536u
-#define SAMPLED_FULL   255u /* stays: it stands for an unknown number */
+static _Alignas(64) uint64_t sampled_block[SAMPLED_LINES][SAMPLED_LINE]; /* 0: free. Atomic, each */
+uint8_t ktr__sampled_n[KTR__SAMPLED_HASHES];
 
-static _Alignas(64) _Atomic uint64_t sampled_block[SAMPLED_LINES][SAMPLED_LINE];
-static _Atomic uint8_t sampled_n[SAMPLED_HASHES];
-
-static uint64_t sampled_hash(uint64_t block)
+static void sampled_add_to(uint8_t *n, int by)
 {
-	return (block >> 4) * 0x9e3779b97f4a7c15ull;
+	uint8_t was = __atomic_load_n(n, __ATOMIC_RELAXED);
+
+	while (was != SAMPLED_FULL && !__atomic_compare_exchange_n(n, &was, (uint8_t)(was + by), true,
+								   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		;
 }
 
-static void sampled_count(_Atomic uint8_t *n, int by)
+/* From one to the other, in a block's line. */
+static bool sampled_exchange(uint64_t hash, uint64_t from, uint64_t to)
 {
-	uint8_t was = atomic_load_explicit(n, memory_order_relaxed);
+	uint64_t *line = sampled_block[hash >> 50], was;
 
-	while (was != SAMPLED_FULL && !atomic_compare_exchange_weak(n, &was, (uint8_t)(was + by)))
-		;
+	for (unsigned i = 0; i < SAMPLED_LINE; i++) {
+		was = from;
+		if (__atomic_load_n(&line[i], __ATOMIC_RELAXED) == from &&
+		    __atomic_compare_exchange_n(&line[i], &was, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
 }
 
 bool ktr__sampled_add(uint64_t block)
 {
-	uint64_t hash = sampled_hash(block), none;
-	_Atomic uint64_t *line = sampled_block[hash >> 50];
+	uint64_t hash = ktr__sampled_hash(block);
 
 	/* Before it is there: who takes it reads the count first. */
-	sampled_count(&sampled_n[hash >> 32 & (SAMPLED_HASHES - 1)], 1);
-	for (unsigned i = 0; i < SAMPLED_LINE; i++) {
-		none = 0;
-		if (atomic_compare_exchange_strong(&line[i], &none, block))
-			return true;
-	}
-	sampled_count(&sampled_n[hash >> 32 & (SAMPLED_HASHES - 1)], -1);
+	sampled_add_to(ktr__sampled_count(hash), 1);
+	if (sampled_exchange(hash, 0, block))
+		return true;
+	sampled_add_to(ktr__sampled_count(hash), -1);
 	return false;
 }
 
 bool ktr__sampled_take(uint64_t block)
 {
-	uint64_t hash = sampled_hash(block), it;
-	_Atomic uint64_t *line = sampled_block[hash >> 50];
+	uint64_t hash = ktr__sampled_hash(block);
 
-	if (!atomic_load_explicit(&sampled_n[hash >> 32 & (SAMPLED_HASHES - 1)], memory_order_relaxed))
+	if (!ktr__sampled_may(block) || !sampled_exchange(hash, block, 0))
 		return false;
-	for (unsigned i = 0; i < SAMPLED_LINE; i++) {
-		it = block;
-		if (atomic_compare_exchange_strong(&line[i], &it, 0)) {
-			sampled_count(&sampled_n[hash >> 32 & (SAMPLED_HASHES - 1)], -1);
-			return true;
-		}
-	}
-	return false;
+	sampled_add_to(ktr__sampled_count(hash), -1);
+	return true;
 }
 
 void ktr__sampled_clear(void)
 {
-	for (unsigned i = 0; i < SAMPLED_LINES * SAMPLED_LINE; i++)
-		if (atomic_load_explicit(&sampled_block[i / SAMPLED_LINE][i % SAMPLED_LINE], memory_order_relaxed))
-			ktr__sampled_take(sampled_block[i / SAMPLED_LINE][i % SAMPLED_LINE]);
+	for (unsigned i = 0; i < SAMPLED_LINES * SAMPLED_LINE; i++) {
+		uint64_t block = __atomic_load_n(&sampled_block[i / SAMPLED_LINE][i % SAMPLED_LINE],
+						 __ATOMIC_RELAXED);
+
+		if (block)
+			ktr__sampled_take(block);
+	}
 }
 
 /* Marsaglia, Xorshift RNGs, J. Stat. Softw. 8 (2003): 13, 7, 17. The upper half of its bits. */

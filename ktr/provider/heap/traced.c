@@ -19,7 +19,7 @@
 
 static __thread struct {
 	bool tells;
-	int64_t left; /* [bytes] until the next sample; 0: none was drawn yet */
+	int64_t left; /* [bytes] until the next sample; what comes before one is asked for does not count */
 	uint64_t random;
 	struct ktr__stack_range stack;
 } heap_self __attribute__((tls_model("initial-exec")));
@@ -87,18 +87,16 @@ static void heap_sample(uint64_t block, uint64_t n, const struct heap_here *here
 /* Is it for this block to be a sample? A thread's first gap begins with its first block. */
 static bool heap_is_due(uint64_t n)
 {
-	if (!ktr__heap_is_on(KTR__HEAP_SAMPLE))
+	if (heap_self.left > 0 || !ktr__heap_is_on(KTR__HEAP_SAMPLE))
 		return false;
 	if (!heap_self.random)
-		heap_self.left = (int64_t)ktr__sampled_gap(&heap_self.random, ktr__heap_period);
-	heap_self.left -= (int64_t)(n ? n : 1);
+		heap_self.left = (int64_t)(ktr__sampled_gap(&heap_self.random, ktr__heap_period) - n);
 	return heap_self.left <= 0;
 }
 
 /* ---- what is told ---- */
 
-static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, const struct heap_here *here,
-						    bool is_due)
+static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, const struct heap_here *here)
 {
 	struct ktr__frames frames;
 	int saved = errno;
@@ -108,7 +106,7 @@ static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, 
 	if (!block) {
 		if (ktr__heap_is_on(KTR__HEAP_FAIL))
 			ktr_provider_fire2(ktr__heap_probe[KTR__HEAP_FAIL], n, here->pc);
-	} else if (is_due) {
+	} else if (heap_is_due(n)) {
 		heap_sample(block, n, here);
 	}
 	if (block && ktr__heap_is_on(KTR__HEAP_ALLOC_STACK)) {
@@ -126,14 +124,14 @@ static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, 
 static inline __attribute__((always_inline)) void heap_got(const void *block, uint64_t n,
 							   const struct heap_here *here)
 {
-	bool is_due = heap_is_due(n);
-
-	if (is_due || !block || __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED) & HEAP_ALL)
-		heap_tell_got((uint64_t)(uintptr_t)block, n, here, is_due);
+	heap_self.left -= block ? (int64_t)n : 0;
+	if (heap_self.left <= 0 || !block || __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED) & HEAP_ALL)
+		heap_tell_got((uint64_t)(uintptr_t)block, n, here);
 }
 
-static __attribute__((noinline)) void heap_tell_gives(uint64_t block, const struct heap_here *here, bool is_sampled)
+static __attribute__((noinline)) void heap_tell_gives(uint64_t block, const struct heap_here *here)
 {
+	bool is_sampled = ktr__sampled_take(block);
 	int saved = errno;
 
 	if (!heap_begin(here))
@@ -149,10 +147,9 @@ static __attribute__((noinline)) void heap_tell_gives(uint64_t block, const stru
 void ktr__traced_free(void *p)
 {
 	const struct heap_here here = HEAP_HERE();
-	bool is_sampled = p && ktr__sampled_take((uintptr_t)p);
 
-	if (p && (is_sampled || ktr__heap_is_on(KTR__HEAP_FREE)))
-		heap_tell_gives((uintptr_t)p, &here, is_sampled);
+	if (ktr__sampled_may((uintptr_t)p) || (p && ktr__heap_is_on(KTR__HEAP_FREE)))
+		heap_tell_gives((uintptr_t)p, &here);
 	ktr__heap_real.free(p);
 }
 
