@@ -5,7 +5,7 @@
 #ifndef TOOLS_LOCKSTAT_NAMES_H
 #define TOOLS_LOCKSTAT_NAMES_H
 
-#include "analyze/stats/locks.h"
+#include "analyze/lock/locks.h"
 #include "analyze/symbols/symbols.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #define ANALYZE_LOCK_ORDER_H
 
 #include "analyze/stats/keyed.h"
-#include "analyze/stats/lock_events.h"
+#include "analyze/lock/lock_events.h"
 
 #define KTR__ORDER_HELD	 16 /* locks that a thread holds at a time; of more nothing is said */
 #define KTR__ORDER_GATES 6  /* others that are held at a step; more of them are not looked at */

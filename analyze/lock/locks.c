@@ -5,7 +5,7 @@
  * forgotten, and until the gap ends nothing new is followed: what a thread took, gave and took again in the gap
  * would be one holding.
  */
-#include "analyze/stats/locks.h"
+#include "analyze/lock/locks.h"
 
 #include <errno.h>
 #include <stdlib.h>

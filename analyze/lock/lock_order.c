@@ -3,7 +3,7 @@
  * A step for each two locks and each thread. A circle is looked for from its lowest lock on, so that each is found
  * once, in no more than ORDER_TRIES steps: a program with thousands of locks held together is not looked through.
  */
-#include "analyze/stats/lock_order.h"
+#include "analyze/lock/lock_order.h"
 
 #include <errno.h>
 #include <stdlib.h>

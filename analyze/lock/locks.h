@@ -12,8 +12,8 @@
 #define ANALYZE_LOCKS_H
 
 #include "analyze/stats/keyed.h"
-#include "analyze/stats/lock_events.h"
-#include "analyze/stats/lock_order.h"
+#include "analyze/lock/lock_events.h"
+#include "analyze/lock/lock_order.h"
 
 /* What a row is of; the first ones are tables, in the order of plockstat's and then ours. */
 enum ktr__locks_kind {

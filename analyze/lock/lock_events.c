@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/stats/lock_events.h"
+#include "analyze/lock/lock_events.h"
 
 #include "analyze/read/tables.h"
 
