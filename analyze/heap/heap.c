@@ -5,12 +5,8 @@
  */
 #include "analyze/heap/heap.h"
 
-#include "conf/kit/hash.h"
-
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A block, by its address: it stays when it was given back, for its address comes again. */
 struct heap_block {
@@ -28,42 +24,6 @@ struct heap_thread {
 	struct heap_block moving;    /* by realloc(3), not told where to; place NULL: none */
 	uint64_t moving_at;
 };
-
-/* ---- places ---- */
-
-static struct ktr__heap_place *heap_place_make(struct ktr__heap_place *place, const struct ktr__heap_event *e,
-					       const uint64_t *frames, uint32_t n)
-{
-	place->frames = malloc((n + 1) * sizeof(*frames));
-	if (!place->frames)
-		return NULL;
-	memcpy(place->frames, frames, n * sizeof(*frames));
-	place->n_frames = n;
-	place->proc = e->proc;
-	place->is_cut = e->stack && e->stack->cut;
-	return place;
-}
-
-/* NULL without memory. Stacks of one hash would be one place: it has 128 bits. */
-static struct ktr__heap_place *heap_place(struct ktr__heap *heap, const struct ktr__heap_event *e)
-{
-	uint32_t n = e->stack ? e->stack->n_bytes / 8 : e->caller ? 1 : 0;
-	struct ktr__heap_place *place;
-	uint64_t frames[KTR_STACK_MAX];
-	uint64_t key[4];
-
-	n = n < KTR_STACK_MAX ? n : KTR_STACK_MAX;
-	if (e->stack)
-		memcpy(frames, e->stack->bytes, n * sizeof(*frames));
-	else
-		frames[0] = e->caller;
-	key[0] = e->proc;
-	key[1] = (uint64_t)n << 1 | (e->stack && e->stack->cut);
-	key[2] = ktr__hash_bytes(1, (const char *)frames, n * sizeof(*frames));
-	key[3] = ktr__hash_bytes(0x5bd1e995, (const char *)frames, n * sizeof(*frames));
-	place = ktr__keyed_get(&heap->places, key, sizeof(*place));
-	return place && !place->frames ? heap_place_make(place, e, frames, n) : place;
-}
 
 /* ---- sums ---- */
 
@@ -131,7 +91,7 @@ static double heap_weight(const struct ktr__heap_event *e)
 static int heap_got(struct ktr__heap *heap, const struct ktr__heap_event *e, struct heap_thread *thread)
 {
 	struct heap_block *block = heap_block(heap, e, 1);
-	struct ktr__heap_place *place = heap_place(heap, e);
+	struct ktr__heap_place *place = ktr__stack_get(&heap->places, e->proc, e->stack, e->caller, sizeof(*place));
 
 	if (!block || !place)
 		return -ENOMEM;
@@ -265,9 +225,7 @@ void ktr__heap_finish(struct ktr__heap *heap)
 
 void ktr__heap_free(struct ktr__heap *heap)
 {
-	for (size_t i = 0; i < heap->places.n; i++)
-		free(((struct ktr__heap_place *)(void *)heap->places.row[i])->frames);
-	ktr__keyed_free(&heap->places);
+	ktr__stacks_free(&heap->places);
 	ktr__keyed_free(&heap->blocks);
 	ktr__keyed_free(&heap->threads);
 	ktr__heap_sites_free(&heap->sites);

@@ -14,7 +14,7 @@
 #define ANALYZE_HEAP_H
 
 #include "analyze/heap/heap_events.h"
-#include "analyze/stats/keyed.h"
+#include "analyze/stats/stacks.h"
 
 /* Blocks and their bytes; whole numbers unless they are of samples. */
 struct ktr__heap_sum {
@@ -23,11 +23,7 @@ struct ktr__heap_sum {
 
 /* By its stack, or where none was recorded by who called. */
 struct ktr__heap_place {
-	struct ktr__keyed_row keyed; /* first */
-	uint32_t proc;		     /* row of the process */
-	uint32_t n_frames;
-	uint64_t *frames; /* owned; innermost first, where each goes on */
-	int is_cut;	  /* the outermost callers are not known */
+	struct ktr__stack stack; /* first */
 	struct ktr__heap_sum got, live, peak;
 	double n_other; /* given back by another thread than the one that got them */
 	double n_brief; /* given back before their thread got another */

@@ -40,6 +40,7 @@ static const struct {
 	{ "spin-error", KTR__LOCK_SPIN, KTR__LOCK_FAIL },
 	{ "barrier-block", KTR__LOCK_BARRIER, KTR__LOCK_BLOCK },
 	{ "barrier-blocked", KTR__LOCK_BARRIER, KTR__LOCK_BLOCKED },
+	{ "stack", KTR__LOCK_MUTEX, KTR__LOCK_STACK }, /* or of any other kind */
 };
 
 enum {
@@ -69,18 +70,25 @@ struct ktr__lock_site {
 	int8_t at[LOCK_ARGS]; /* -1: it has none */
 };
 
-/* Whether the caller is there decides: without one it is none of ours. */
+static int lock_is_stack(const struct ktr_reader_site *site)
+{
+	return strcmp(site->func, "stack") == 0 && site->n_args == 2 && site->arg[1].type == KTR_ARG_STACK;
+}
+
+/* Whether the caller is there decides: without one, or a stack, it is none of ours. */
 static void lock_site(struct ktr__lock_site *to, const struct ktr_reader_site *site)
 {
 	memset(to->at, -1, sizeof(to->at));
-	if (!site || strcmp(site->file, "lock") != 0 || strcmp(site->class_name, "lock") != 0 || site->in_str)
+	if (!site || strcmp(site->file, "lock") != 0 || strcmp(site->class_name, "lock") != 0 ||
+	    (site->in_str && !lock_is_stack(site)))
 		return;
 	for (unsigned i = 1; i < site->n_args; i++)
 		for (unsigned k = 0; k < LOCK_ARGS; k++)
 			if (strcmp(site->arg[i].name, lock_arg_names[k]) == 0)
 				to->at[k] = (int8_t)i;
 	for (unsigned i = 0; i < sizeof(lock_probes) / sizeof(lock_probes[0]); i++)
-		if (strcmp(site->func, lock_probes[i].name) == 0 && to->at[LOCK_CALLER] >= 0)
+		if (strcmp(site->func, lock_probes[i].name) == 0 &&
+		    (lock_probes[i].what == KTR__LOCK_STACK ? lock_is_stack(site) : to->at[LOCK_CALLER] >= 0))
 			to->probe = (uint8_t)(i + 1);
 }
 
@@ -133,6 +141,7 @@ int ktr__lock_event(const struct ktr__lock_sites *sites, const struct ktr_event 
 		.all = lock_arg(site, event, LOCK_ALL) != 0,
 		.priority = (int32_t)lock_arg(site, event, LOCK_PRIORITY),
 		.owner_priority = (int32_t)lock_arg(site, event, LOCK_OWNER_PRIORITY),
+		.stack = lock_probes[site->probe - 1].what == KTR__LOCK_STACK ? &event->str[1] : NULL,
 	};
 	return 1;
 }

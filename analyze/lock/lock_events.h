@@ -24,6 +24,7 @@ enum ktr__lock_what {
 	KTR__LOCK_GIVE,	   /* it is about to be given back */
 	KTR__LOCK_FAIL,	   /* it could not be had, or given back */
 	KTR__LOCK_WAKE,	   /* of a condition: one, or all */
+	KTR__LOCK_STACK,   /* of what the thread has just done: taken the lock, or begun to wait */
 	KTR__LOCK_MADE,	   /* initialized: what was there before is gone */
 	KTR__LOCK_INVERTED, /* it has waited for an owner of lower priority, which was kept off the CPUs for ns */
 };
@@ -39,6 +40,7 @@ struct ktr__lock_event {
 	uint32_t error;
 	uint8_t write, recursive, tried, last, all;
 	int32_t priority, owner_priority; /* INVERTED */
+	const struct ktr_event_bytes *stack; /* STACK */
 };
 
 /* Which of a reader's sites are the provider's. Zeroed is empty. */

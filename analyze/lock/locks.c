@@ -134,6 +134,7 @@ static int locks_take(struct ktr__locks *locks, const struct ktr__lock_event *e)
 		return 0;
 	held->since_ns = locks_is_blind(locks, e) ? 0 : e->event->time_ns;
 	held->at = e->caller;
+	held->stack = NULL;
 	held->thread = e->event->thread;
 	return 0;
 }
@@ -192,6 +193,7 @@ static int locks_block(struct ktr__locks *locks, const struct ktr__lock_event *e
 	waiting->woken = 0;
 	waiting->since_ns = locks_is_blind(locks, e) ? 0 : e->event->time_ns;
 	waiting->at = e->lock;
+	waiting->stack = NULL;
 	waiting->whose = e->owner;
 	waiting->what = e->kind;
 	return 0;
@@ -244,8 +246,12 @@ static int locks_blocked(struct ktr__locks *locks, const struct ktr__lock_event 
 	if (!edge)
 		return -ENOMEM;
 	/* Where the owner took it, if it is he who is known to have had it last; of the longest wait. */
-	if (held && held->thread && held->thread->tid == e->owner && e->ns == edge->max_ns)
+	if (e->ns == edge->max_ns)
+		edge->stack = waiting->stack;
+	if (held && held->thread && held->thread->tid == e->owner && e->ns == edge->max_ns) {
 		edge->at = held->at;
+		edge->at_stack = held->stack;
+	}
 	return 0;
 }
 
@@ -296,6 +302,29 @@ static int locks_inverted(struct ktr__locks *locks, const struct ktr__lock_event
 	return 0;
 }
 
+/* It is of the event before it of the same thread, which has begun to wait, or has taken the lock. */
+static int locks_stack(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	struct ktr__locks_row of = locks_waits(e->proc, e->tid), *waiting = locks_find(locks, &of), *held;
+	const struct ktr__stack *stack = ktr__stack_get(&locks->stacks, e->proc, e->stack, 0, sizeof(*stack));
+
+	if (!stack)
+		return -ENOMEM;
+	if (waiting && waiting->since_ns && waiting->at == e->lock) {
+		waiting->stack = stack;
+		return 0;
+	}
+	of = (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock };
+	held = locks_find(locks, &of);
+	if (!held || !held->thread || held->thread->tid != e->tid) {
+		of.tid = e->tid; /* a reader */
+		held = locks_find(locks, &of);
+	}
+	if (held && held->since_ns)
+		held->stack = stack;
+	return 0;
+}
+
 /* ---- the walk ---- */
 
 static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
@@ -310,6 +339,8 @@ static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
 		return 0;
 	if (e.kind == KTR__LOCK_SEM && (e.what == KTR__LOCK_TAKE || e.what == KTR__LOCK_GIVE))
 		return 0; /* it is nobody's */
+	if (e.what == KTR__LOCK_STACK)
+		return locks_stack(locks, &e);
 	rc = ktr__lock_order_event(&locks->order, &e);
 	if (rc)
 		return rc;
@@ -386,6 +417,7 @@ int ktr__locks_init(struct ktr__locks *locks, const struct ktr_reader *reader)
 void ktr__locks_free(struct ktr__locks *locks)
 {
 	ktr__keyed_free(&locks->rows);
+	ktr__stacks_free(&locks->stacks);
 	ktr__lock_order_free(&locks->order);
 	ktr__lock_sites_free(&locks->sites);
 }

@@ -11,9 +11,9 @@
 #ifndef ANALYZE_LOCKS_H
 #define ANALYZE_LOCKS_H
 
-#include "analyze/stats/keyed.h"
 #include "analyze/lock/lock_events.h"
 #include "analyze/lock/lock_order.h"
+#include "analyze/stats/stacks.h"
 
 /* What a row is of; the first ones are tables, in the order of plockstat's and then ours. */
 enum ktr__locks_kind {
@@ -73,13 +73,15 @@ struct ktr__locks_row {
 	uint64_t condition;
 	uint64_t waited_ns; /* WAITING: how long it has waited last */
 	struct ktr__locks_use use;
+	/* WAITING: of the wait; HELD: of who took it; EDGE: both of the longest. NULL: not known */
+	const struct ktr__stack *stack, *at_stack;
 	const struct ktr_reader_thread *thread; /* who was there last; of the reader */
 };
 
 struct ktr__locks {
 	struct ktr_sink sink; /* first */
 	struct ktr__lock_sites sites;
-	struct ktr__keyed rows;
+	struct ktr__keyed rows, stacks;
 	struct ktr__lock_order order;
 	uint64_t n_unknown; /* times that a lock was given back that nobody was seen to take */
 	uint64_t first_ns, last_ns;

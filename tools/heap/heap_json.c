@@ -2,6 +2,7 @@
 #include "analyze/print/sink_json.h"
 #include "tools/heap/heap_view.h"
 #include "tools/report/report_json.h"
+#include "tools/stack_line.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -21,12 +22,13 @@ static json_t *heap_json_sum(const struct ktr__heap_sum *sum)
 static json_t *heap_json_place(const struct heap_view *view, const struct ktr__heap_place *place)
 {
 	json_t *frames = json_array();
-	char name[HEAP_NAME];
+	char name[STACK_LINE_NAME];
 	double n_gave = place->got.n - place->live.n;
 
-	for (uint32_t i = 0; i < place->n_frames; i++)
-		json_array_append_new(frames, report_json_text(heap_frame(view, place, i, name)));
-	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "frames", frames, "cut", place->is_cut, "got",
+	for (uint32_t i = 0; i < place->stack.n; i++)
+		json_array_append_new(
+			frames, report_json_text(stack_line_frame(view->symbols, &place->stack, i, name)));
+	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "frames", frames, "cut", place->stack.is_cut, "got",
 			 heap_json_sum(&place->got), "live", heap_json_sum(&place->live), "peak",
 			 heap_json_sum(&place->peak), "brief", heap_json_number(place->n_brief), "other_thread",
 			 heap_json_number(place->n_other), "age_ns",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of ktr heap, and its stacks as lines for flame graphs. */
 #include "tools/heap/heap_view.h"
+#include "tools/stack_line.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,18 +12,6 @@ static void heap_rule(FILE *to)
 	for (int i = 0; i < 79; i++)
 		fputc('-', to);
 	fputc('\n', to);
-}
-
-static void heap_place_line(const struct heap_view *view, const struct ktr__heap_place *place, FILE *to)
-{
-	char name[HEAP_NAME];
-	uint32_t n = place->n_frames;
-
-	if (view->depth && n > view->depth)
-		n = (uint32_t)view->depth;
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(to, "%s%s", i ? " < " : "", heap_frame(view, place, i, name));
-	fprintf(to, "%s\n", !place->n_frames ? "?" : n < place->n_frames || place->is_cut ? " < ..." : "");
 }
 
 static int heap_table(const struct heap_view *view, const struct heap_measure *measure, FILE *to)
@@ -44,7 +33,8 @@ static int heap_table(const struct heap_view *view, const struct heap_measure *m
 	for (size_t i = 0; i < n && (!view->top || i < view->top); i++) {
 		fprintf(to, "%12.0f %5.1f %% %9.0f  ", measure->of(sorted[i]), 100 * measure->of(sorted[i]) / all,
 			measure->other(sorted[i]));
-		heap_place_line(view, sorted[i], to);
+		stack_line(view->symbols, &sorted[i]->stack, view->depth, to);
+		fputc('\n', to);
 	}
 	if (view->top && n > view->top)
 		fprintf(to, "... and %zu more\n", n - (size_t)view->top);
@@ -106,21 +96,21 @@ int heap_folded(const struct heap_view *view, FILE *to)
 {
 	const struct heap_measure *measure = &heap_measures[view->by < 0 ? 0 : view->by];
 	const struct ktr__heap_place **sorted;
-	char name[HEAP_NAME];
+	char name[STACK_LINE_NAME];
 	size_t n;
 
 	sorted = heap_sorted(view, measure, &n);
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		for (uint32_t k = sorted[i]->n_frames; k-- > 0;) {
-			heap_frame(view, sorted[i], k, name);
+		for (uint32_t k = sorted[i]->stack.n; k-- > 0;) {
+			stack_line_frame(view->symbols, &sorted[i]->stack, k, name);
 			/* Semicolons part frames. */
 			for (char *at = name; *at; at++)
 				*at = *at == ';' ? ':' : *at;
 			fprintf(to, "%s%s", name, k ? ";" : "");
 		}
-		fprintf(to, "%s %.0f\n", sorted[i]->n_frames ? "" : "?", measure->of(sorted[i]));
+		fprintf(to, "%s %.0f\n", sorted[i]->stack.n ? "" : "?", measure->of(sorted[i]));
 	}
 	free(sorted);
 	return 0;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/heap/heap_view.h"
 
-#include "visualize/model/label.h"
-
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,24 +40,6 @@ int heap_measure(const char *name)
 	return -1;
 }
 
-const char *heap_frame(const struct heap_view *view, const struct ktr__heap_place *place, uint32_t i,
-		       char text[HEAP_NAME])
-{
-	const char *name = view->symbols ? ktr__symbols_at(view->symbols, place->proc, place->frames[i],
-							   KTR__SYMBOLS_RETURN) : NULL;
-	const char *plus = name ? strrchr(name, '+') : NULL;
-	size_t n = name ? strlen(name) : 0;
-
-	if (!name) {
-		snprintf(text, HEAP_NAME, "0x%" PRIx64, place->frames[i]);
-		return text;
-	}
-	if (plus && plus > name && strncmp(plus, "+0x", 3) == 0 && !memchr(name, '/', n))
-		n = (size_t)(plus - name);
-	ktr__label_clean(text, HEAP_NAME, name, n);
-	return text;
-}
-
 static double (*heap_order_of)(const struct ktr__heap_place *place); /* qsort(3) hands nothing on */
 
 static int heap_order(const void *a, const void *b)
@@ -71,7 +50,7 @@ static int heap_order(const void *a, const void *b)
 
 	if (of_x != of_y)
 		return of_x < of_y ? 1 : -1;
-	return memcmp(x->keyed.key, y->keyed.key, sizeof(x->keyed.key));
+	return memcmp(x->stack.keyed.key, y->stack.keyed.key, sizeof(x->stack.keyed.key));
 }
 
 const struct ktr__heap_place **heap_sorted(const struct heap_view *view, const struct heap_measure *measure,

@@ -32,11 +32,6 @@ extern const unsigned heap_n_measures;
 /* The measure of a name; -1: there is none. */
 int heap_measure(const char *name);
 
-/* The name of a frame, clean, without what comes after the function; its address where it has none. */
-#define HEAP_NAME 256
-const char *heap_frame(const struct heap_view *view, const struct ktr__heap_place *place, uint32_t i,
-		       char text[HEAP_NAME]);
-
 /* Sorted, those that have any of it. Owned, *n of them; NULL without memory. */
 const struct ktr__heap_place **heap_sorted(const struct heap_view *view, const struct heap_measure *measure,
 					  size_t *n);

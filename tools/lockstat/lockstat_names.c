@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/lockstat/lockstat_names.h"
 
+#include "tools/stack_line.h"
 #include "visualize/model/label.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#define LOCKSTAT_DEPTH 8 /* callers of a stack */
 
 static const char *lockstat_name(const struct lockstat_view *view, uint32_t proc, uint64_t address,
 				 enum ktr__symbols_kind kind, char text[LOCKSTAT_NAME])
@@ -31,6 +34,15 @@ const char *lockstat_caller(const struct lockstat_view *view, uint32_t proc, uin
 			    char text[LOCKSTAT_NAME])
 {
 	return lockstat_name(view, proc, caller, KTR__SYMBOLS_RETURN, text);
+}
+
+void lockstat_stack(const struct lockstat_view *view, const char *what, const struct ktr__stack *stack, FILE *to)
+{
+	if (!stack)
+		return;
+	fprintf(to, "%15s%s ", "", what);
+	stack_line(view->symbols, stack, LOCKSTAT_DEPTH, to);
+	fputc('\n', to);
 }
 
 void lockstat_thread(const struct ktr_reader_thread *thread, FILE *to)

@@ -27,6 +27,9 @@ const char *lockstat_lock(const struct lockstat_view *view, uint32_t proc, uint6
 const char *lockstat_caller(const struct lockstat_view *view, uint32_t proc, uint64_t caller,
 			    char text[LOCKSTAT_NAME]);
 
+/* A line of a stack, below another line, where one is known. */
+void lockstat_stack(const struct lockstat_view *view, const char *what, const struct ktr__stack *stack, FILE *to);
+
 /* "thread 12 (name)" */
 void lockstat_thread(const struct ktr_reader_thread *thread, FILE *to);
 

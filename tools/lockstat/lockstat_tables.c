@@ -114,6 +114,8 @@ static void lockstat_line_edge(const struct lockstat_view *view, const struct kt
 	if (row->at)
 		fprintf(to, " for %s", lockstat_caller(view, row->proc, row->at, caller));
 	fputc('\n', to);
+	lockstat_stack(view, "waits in", row->stack, to);
+	lockstat_stack(view, "for what was taken in", row->at_stack, to);
 }
 
 static void lockstat_line_use(const struct lockstat_view *view, const struct ktr__locks_row *row, FILE *to)

@@ -75,6 +75,7 @@ static void told_waiting(const struct lockstat_view *view, FILE *to)
 		if (owner)
 			fprintf(to, " of thread %" PRIu32, owner);
 		fprintf(to, ", %.3f ms\n", (double)(view->now_ns - row->since_ns) / 1e6);
+		lockstat_stack(view, "in", row->stack, to);
 	}
 	for (size_t i = 0; i < locks->rows.n; i++)
 		if (ktr__locks_row(locks, i)->kind == KTR__LOCKS_WAITING && ktr__locks_row(locks, i)->since_ns)

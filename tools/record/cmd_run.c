@@ -518,7 +518,7 @@ static const struct option_row run_rows[] = {
 	OPTION_TEXT(0, "usdt", "PROBES", struct run, statics,
 		    "with --agent: static probes that it and its libraries have: 'python,libstdcxx:throw'"),
 	OPTION_TEXT(0, "lock", "KINDS", struct run, locks,
-		    "with --agent: who waits for locks (contention), who has them (hold), errors, signals, inversions, all"),
+		    "with --agent: who waits for locks (contention), who has them (hold), errors, signals, inversions, stacks, all"),
 	OPTION_TEXT(0, "heap", "WHAT", struct run, heap,
 		    "with --agent: who gets memory and gives it back: all with stacks, callers, one block in 512k bytes"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,

@@ -14,7 +14,8 @@ static const struct {
 	{ "errors", "lock:::*-error" },
 	{ "signals", "lock:::cond-signal" },
 	{ "inversions", "lock:::mutex-inverted" },
-	{ "all", "lock:" },
+	{ "stacks", "lock:::stack" },
+	{ "all", "lock:::*-*" }, /* but for stacks, whose name has no - */
 };
 
 const char *run_locks_probes(const char *kind, size_t n_bytes)
@@ -32,7 +33,7 @@ int run_locks_check(const char *command, const char *kinds)
 	for (const char *at = kinds;; at += length + 1) {
 		length = strcspn(at, ",");
 		if (!run_locks_probes(at, length))
-			return usage_error(command, "--lock %s: of contention, hold, errors, signals, inversions, all, "
+			return usage_error(command, "--lock %s: of contention, hold, errors, signals, inversions, stacks, all, "
 					   "separated by commas", kinds);
 		if (!at[length])
 			return 0;

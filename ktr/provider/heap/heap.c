@@ -13,8 +13,7 @@
 #include "ktr/provider/heap/probes.h"
 #include "ktr/provider/heap/sampled.h"
 #include "ktr/provider/heap/traced.h"
-#include "ktr/provider/profile/maps.h"
-#include "ktr/provider/registry/rows.h"
+#include "ktr/provider/profile/stacks.h"
 #include "ktr/record/module.h"
 #include "ktr/start/attach.h"
 
@@ -28,7 +27,6 @@
 struct ktr_provider_probe *ktr__heap_probe[KTR__HEAP_N];
 uint32_t ktr__heap_on;
 uint64_t ktr__heap_period;
-static uint32_t heap_strange; /* atomic */
 
 static const char *const heap_name[] = {
 #define HEAP_NAME(id, name, arguments) [KTR__HEAP_##id] = name,
@@ -142,7 +140,7 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 				 __ATOMIC_RELEASE);
 	}
 	if (number == KTR__HEAP_SAMPLE || number == KTR__HEAP_ALLOC_STACK)
-		ktr__maps_look();
+		ktr__stacks_look();
 	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
 	__atomic_fetch_or(&ktr__heap_on, 1u << number, __ATOMIC_RELEASE);
 	heap_lead();
@@ -180,20 +178,12 @@ static int heap_argument(struct ktr_provider_probe *probe, unsigned number, stru
 	return -ENOENT;
 }
 
-void ktr__heap_strange(void)
-{
-	if (!__atomic_exchange_n(&heap_strange, 1, __ATOMIC_RELAXED))
-		ktr__rows_wake();
-}
-
 /* Once a second, and when a stack went through something new. */
 static void heap_look(struct ktr_provider *provider)
 {
 	(void)provider;
-	if (!(ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK))))
-		return;
-	ktr__maps_look();
-	__atomic_store_n(&heap_strange, 0, __ATOMIC_RELAXED);
+	if (ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK)))
+		ktr__stacks_look();
 }
 
 static const struct ktr_provider_ops heap_ops = {

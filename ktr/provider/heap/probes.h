@@ -40,7 +40,4 @@ static inline bool ktr__heap_is_on(enum ktr__heap_number number)
 	return __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED) & 1u << number;
 }
 
-/* Something has been loaded that stacks lead through: the provider's thread looks. */
-void ktr__heap_strange(void);
-
 #endif

@@ -10,36 +10,19 @@
 #include "ktr/provider/heap/probes.h"
 #include "ktr/provider/heap/sampled.h"
 #include "ktr/provider/profile/create.h"
-#include "ktr/provider/profile/maps.h"
-#include "ktr/provider/profile/unwind.h"
-#include "ktr/record/own.h"
+#include "ktr/provider/profile/stacks.h"
 
 #include <errno.h>
-#include <signal.h>
 
 static __thread struct {
 	bool tells;
 	int64_t left; /* [bytes] until the next sample; what comes before one is asked for does not count */
 	uint64_t random;
-	struct ktr__stack_range stack;
 } heap_self __attribute__((tls_model("initial-exec")));
-
-/* Where the program called: where that goes on, and what the registers are there. */
-struct heap_here {
-	uint64_t pc, sp, bp;
-};
-
-/* Within the function that the program called. It keeps a frame pointer for it. */
-#define HEAP_HERE()                                                                              \
-	{                                                                                        \
-		(uint64_t)(uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)), \
-			(uint64_t)(uintptr_t)__builtin_frame_address(0) + 16,                    \
-			*(const uint64_t *)__builtin_frame_address(0)                            \
-	}
 
 /* ---- who tells ---- */
 
-static bool heap_begin(const struct heap_here *here)
+static bool heap_begin(const struct ktr__here *here)
 {
 	if (heap_self.tells || ktr__create_is_own || ktr__create_is_ours((const void *)(uintptr_t)here->pc))
 		return false;
@@ -52,26 +35,9 @@ static void heap_end(void)
 	heap_self.tells = false;
 }
 
-static void heap_stack(struct ktr__frames *frames, const struct heap_here *here)
-{
-	ucontext_t at; /* what the unwinder reads of it is set */
-	bool strange;
-
-	at.uc_mcontext.gregs[REG_RIP] = (greg_t)here->pc - 1;
-	at.uc_mcontext.gregs[REG_RSP] = (greg_t)here->sp;
-	at.uc_mcontext.gregs[REG_RBP] = (greg_t)here->bp;
-	at.uc_stack = (stack_t){ .ss_flags = SS_DISABLE };
-	ktr__unwind_range(&heap_self.stack, here->sp);
-	ktr__maps_enter();
-	ktr__unwind(frames, &at, &heap_self.stack, &strange);
-	ktr__maps_leave();
-	if (strange)
-		ktr__heap_strange();
-}
-
 /* ---- samples ---- */
 
-static void heap_sample(uint64_t block, uint64_t n, const struct heap_here *here)
+static void heap_sample(uint64_t block, uint64_t n, const struct ktr__here *here)
 {
 	uint64_t period = __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED);
 	struct ktr__frames frames;
@@ -80,7 +46,7 @@ static void heap_sample(uint64_t block, uint64_t n, const struct heap_here *here
 	heap_self.left = (int64_t)ktr__sampled_gap(&heap_self.random, period);
 	if (!ktr__sampled_add(block))
 		return;
-	heap_stack(&frames, here);
+	ktr__stacks_from(&frames, here);
 	ktr_provider_fire4(ktr__heap_probe[KTR__HEAP_SAMPLE], block, n, period, (uint64_t)(uintptr_t)&frames);
 }
 
@@ -96,7 +62,7 @@ static bool heap_is_due(uint64_t n)
 
 /* ---- what is told ---- */
 
-static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, const struct heap_here *here)
+static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, const struct ktr__here *here)
 {
 	struct ktr__frames frames;
 	int saved = errno;
@@ -110,7 +76,7 @@ static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, 
 		heap_sample(block, n, here);
 	}
 	if (block && ktr__heap_is_on(KTR__HEAP_ALLOC_STACK)) {
-		heap_stack(&frames, here);
+		ktr__stacks_from(&frames, here);
 		ktr_provider_fire3(ktr__heap_probe[KTR__HEAP_ALLOC_STACK], block, n, (uint64_t)(uintptr_t)&frames);
 	} else if (block && ktr__heap_is_on(KTR__HEAP_ALLOC)) {
 		ktr_provider_fire3(ktr__heap_probe[KTR__HEAP_ALLOC], block, n, here->pc);
@@ -122,14 +88,14 @@ static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, 
 #define HEAP_ALL (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK))
 
 static inline __attribute__((always_inline)) void heap_got(const void *block, uint64_t n,
-							   const struct heap_here *here)
+							   const struct ktr__here *here)
 {
 	heap_self.left -= block ? (int64_t)n : 0;
 	if (heap_self.left <= 0 || !block || __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED) & HEAP_ALL)
 		heap_tell_got((uint64_t)(uintptr_t)block, n, here);
 }
 
-static __attribute__((noinline)) void heap_tell_gives(uint64_t block, const struct heap_here *here)
+static __attribute__((noinline)) void heap_tell_gives(uint64_t block, const struct ktr__here *here)
 {
 	bool is_sampled = ktr__sampled_take(block);
 	int saved = errno;
@@ -146,14 +112,14 @@ static __attribute__((noinline)) void heap_tell_gives(uint64_t block, const stru
 
 void ktr__traced_free(void *p)
 {
-	const struct heap_here here = HEAP_HERE();
+	const struct ktr__here here = KTR__HERE();
 
 	if (ktr__sampled_may((uintptr_t)p) || (p && ktr__heap_is_on(KTR__HEAP_FREE)))
 		heap_tell_gives((uintptr_t)p, &here);
 	ktr__heap_real.free(p);
 }
 
-static __attribute__((noinline)) void heap_tell_moves(uint64_t block, uint64_t n, const struct heap_here *here)
+static __attribute__((noinline)) void heap_tell_moves(uint64_t block, uint64_t n, const struct ktr__here *here)
 {
 	bool is_sampled = ktr__sampled_take(block);
 	int saved = errno;
@@ -170,7 +136,7 @@ static __attribute__((noinline)) void heap_tell_moves(uint64_t block, uint64_t n
 
 void *ktr__traced_realloc(void *p, size_t n)
 {
-	const struct heap_here here = HEAP_HERE();
+	const struct ktr__here here = KTR__HERE();
 	void *block;
 
 	if (p)
@@ -182,7 +148,7 @@ void *ktr__traced_realloc(void *p, size_t n)
 
 void *ktr__traced_malloc(size_t n)
 {
-	const struct heap_here here = HEAP_HERE();
+	const struct ktr__here here = KTR__HERE();
 	void *block = ktr__heap_real.malloc(n);
 
 	heap_got(block, n, &here);
@@ -191,7 +157,7 @@ void *ktr__traced_malloc(size_t n)
 
 void *ktr__traced_calloc(size_t k, size_t n)
 {
-	const struct heap_here here = HEAP_HERE();
+	const struct ktr__here here = KTR__HERE();
 	void *block = ktr__heap_real.calloc(k, n);
 
 	heap_got(block, k * n, &here);
@@ -200,7 +166,7 @@ void *ktr__traced_calloc(size_t k, size_t n)
 
 int ktr__traced_posix_memalign(void **to, size_t align, size_t n)
 {
-	const struct heap_here here = HEAP_HERE();
+	const struct ktr__here here = KTR__HERE();
 	int code = ktr__heap_real.posix_memalign(to, align, n);
 
 	heap_got(code ? NULL : *to, n, &here);
@@ -210,7 +176,7 @@ int ktr__traced_posix_memalign(void **to, size_t align, size_t n)
 #define HEAP_ALIGNED(name, parameters, arguments)                                                \
 	void *ktr__traced_##name parameters                                                      \
 	{                                                                                        \
-		const struct heap_here here = HEAP_HERE();                                       \
+		const struct ktr__here here = KTR__HERE();                                       \
 		void *block = ktr__heap_real.name arguments;                                     \
 												 \
 		heap_got(block, n, &here);                                                       \

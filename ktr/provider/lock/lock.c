@@ -11,6 +11,7 @@
 #include "ktr/provider/lock/calls.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
+#include "ktr/provider/profile/stacks.h"
 #include "ktr/record/module.h"
 #include "ktr/start/attach.h"
 
@@ -141,6 +142,17 @@ static void lock_lead(void)
 	LOCK_NEEDS(LOCK_LEAD)
 }
 
+/* Right after the event that it belongs to, by the same thread. */
+__attribute__((noinline)) void ktr__lock_stack(const volatile void *lock, const void *caller)
+{
+	struct ktr__frames frames;
+	int saved = errno;
+
+	ktr__stacks_here(&frames, caller);
+	ktr_provider_fire2(ktr__lock_probe[KTR__LOCK_STACK], lock, (uint64_t)(uintptr_t)&frames);
+	errno = saved;
+}
+
 /* ---- the provider's operations ---- */
 
 static enum ktr__lock_number lock_number(const struct ktr_provider_probe *probe)
@@ -153,6 +165,8 @@ static int lock_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 	if (!ktr__lock_is_first())
 		return ktr_error_set(why, ENOTSUP, "the program calls the locks of another object than the agent's, "
 				     "which was there first");
+	if (lock_number(probe) == KTR__LOCK_STACK)
+		ktr__stacks_look();
 	/* By who offers it: that has not returned yet. */
 	ktr__lock_probe[lock_number(probe)] = probe;
 	__atomic_fetch_or(&ktr__lock_on, 1u << lock_number(probe), __ATOMIC_RELEASE);
@@ -178,6 +192,7 @@ static const struct {
 	{ "write", { "write", "int", KTR_ARG_U32 } },	     { "all", { "all", "int", KTR_ARG_U32 } },
 	{ "priority", { "priority", "int", KTR_ARG_I32 } },
 	{ "owner_priority", { "owner_priority", "int", KTR_ARG_I32 } },
+	{ "stack", { "stack", "stack", KTR_ARG_STACK } },
 	{ "last", { "last", "int", KTR_ARG_U32 } },	     { "tried", { "tried", "int", KTR_ARG_U32 } },
 };
 
@@ -198,11 +213,20 @@ static int lock_argument(struct ktr_provider_probe *probe, unsigned number, stru
 	return -ENOENT;
 }
 
+/* Once a second, and when a stack went through something new. */
+static void lock_look(struct ktr_provider *provider)
+{
+	(void)provider;
+	if (ktr__lock_is_on(KTR__LOCK_STACK))
+		ktr__stacks_look();
+}
+
 static const struct ktr_provider_ops lock_ops = {
 	.size = sizeof(lock_ops),
 	.enable = lock_enable,
 	.disable = lock_disable,
 	.arg_desc = lock_argument,
+	.look = lock_look,
 };
 
 /* Is any of them wanted from the start? */

@@ -42,7 +42,8 @@
 	X(SPIN_RELEASE, "spin-release", "lock caller")                                           \
 	X(SPIN_ERROR, "spin-error", "lock error caller")                                         \
 	X(BARRIER_BLOCK, "barrier-block", "barrier caller")                                      \
-	X(BARRIER_BLOCKED, "barrier-blocked", "barrier ns last caller")
+	X(BARRIER_BLOCKED, "barrier-blocked", "barrier ns last caller")                          \
+	X(STACK, "stack", "lock stack")
 
 enum ktr__lock_number {
 #define LOCK_NUMBER(id, name, arguments) KTR__LOCK_##id,
@@ -59,6 +60,14 @@ static inline bool ktr__lock_is_on(enum ktr__lock_number number)
 	return __atomic_load_n(&ktr__lock_on, __ATOMIC_RELAXED) & 1u << number;
 }
 
+/* Those after which the stack is told, where it is asked for: who takes a lock, and who begins to wait. */
+#define KTR__LOCK_STACKED                                                                        \
+	(1u << KTR__LOCK_MUTEX_ACQUIRE | 1u << KTR__LOCK_MUTEX_BLOCK | 1u << KTR__LOCK_RW_ACQUIRE | \
+	 1u << KTR__LOCK_RW_BLOCK | 1u << KTR__LOCK_COND_WAIT | 1u << KTR__LOCK_SEM_BLOCK |      \
+	 1u << KTR__LOCK_SPIN_ACQUIRE | 1u << KTR__LOCK_SPIN_SPIN | 1u << KTR__LOCK_BARRIER_BLOCK)
+
+void ktr__lock_stack(const volatile void *lock, const void *caller);
+
 /* Is it ktr that calls, or a lock of its? What a function does last comes, as it seems, from who called that. */
 bool ktr__lock_is_ours(const void *caller, const volatile void *lock);
 
@@ -74,8 +83,11 @@ static inline uint64_t ktr__lock_now_ns(void)
 #define KTR__LOCK_FIRE(number, caller, n, ...)                                                   \
 	do {                                                                                     \
 		if (__builtin_expect(ktr__lock_is_on(KTR__LOCK_##number), 0) &&                  \
-		    !ktr__lock_is_ours(caller, KTR__LOCK_FIRST(__VA_ARGS__, 0)))                 \
+		    !ktr__lock_is_ours(caller, KTR__LOCK_FIRST(__VA_ARGS__, 0))) {               \
 			KTR__LOCK_FIRE_(n, ktr__lock_probe[KTR__LOCK_##number], __VA_ARGS__, caller); \
+			if (KTR__LOCK_STACKED >> KTR__LOCK_##number & 1 && ktr__lock_is_on(KTR__LOCK_STACK)) \
+				ktr__lock_stack(KTR__LOCK_FIRST(__VA_ARGS__, 0), caller);        \
+		}                                                                                \
 	} while (0)
 #define KTR__LOCK_FIRST(first, ...) (first)
 #define KTR__LOCK_FIRE_(n, ...) KTR__LOCK_FIRE_##n(__VA_ARGS__)

@@ -64,6 +64,14 @@ for path in $paths; do
 done
 unset KTR_PATH
 
+# Stacks of who waits, and of who has what it waits for.
+rm -rf "$dir/t"
+status 0 "$ktr" run --agent --lock contention,hold,stacks -o "$dir/t" "$host" wait
+waits
+"$ktr" lockstat -C -n 0 "$dir/t" | grep -A 2 ' plain_lock .* for ' >"$dir/edges"
+is 'stacks of waits' "$(grep -c '^ *waits in take_plain < start_thread' "$dir/edges")" 20
+is 'stacks of owners' "$(grep -c '^ *for what was taken in main <' "$dir/edges")" 20
+
 # With nothing asked for it is not there.
 rm -rf "$dir/t"
 status 0 "$ktr" run --agent -o "$dir/t" "$host" wait
