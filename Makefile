@@ -134,7 +134,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace
+.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace bench-agent
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -473,6 +473,14 @@ bench: setup all $(BENCH_BINS) $(if $(FBT_SRC),$(BENCH)/fbt) ## ns per event, an
 	$(if $(RUNS),for i in $$(seq $(RUNS)); do $(BENCH)/bench >$(BENCH)/run-$$i.txt || exit; done; \
 		python3 tests/bench/medians.py $$(printf '$(BENCH)/run-%d.txt ' $$(seq $(RUNS))))
 	$(if $(FBT_SRC),$(BENCH)/fbt)
+
+$(BENCH)/agent_host: tests/bench/agent_host.c tests/bench/peer.c $(wildcard tests/bench/*.h)
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ $(filter %.c,$^) -lpthread
+
+bench-agent: all $(BENCH)/agent_host ## what the agent costs where it stands before the C library, locks and memory: RUNS=15 processes
+	python3 tests/bench/agent.py $(BENCH)/agent_host $(O)/lib/libktr-agent.so $(RUNS)
 
 $(BENCH)/fbt: tests/bench/fbt.c tests/bench/peer.c $(wildcard tests/bench/peer.h include/ktr/*.h) $(O)/lib/libktr-fbt.so
 	@mkdir -p $(@D)

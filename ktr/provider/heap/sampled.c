@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of eight blocks, a line of the cache each, found by the block's hash; and a byte beside for each of so many
- * other hashes, how many blocks it stands for: most calls of free(3) are for blocks that nobody sampled, and read
- * that byte alone.
+ * Lines of eight blocks, a line of the cache each, found by the block's hash; and two tables of how many blocks
+ * there are of a hash. Most calls of free(3) are for blocks that nobody sampled: while there are few samples they
+ * read a byte of the first, which is small, and where there are many one of the second, too.
  */
 #include "ktr/provider/heap/sampled.h"
 
 #define SAMPLED_LINES 16384u /* 131,072 blocks, a megabyte of which nothing is touched before it is used */
 #define SAMPLED_LINE  8u
+#define SAMPLED_MANY  65536u
 #define SAMPLED_FULL  255u /* stays: it stands for an unknown number */
 
 static _Alignas(64) uint64_t sampled_block[SAMPLED_LINES][SAMPLED_LINE]; /* 0: free. Atomic, each */
-uint8_t ktr__sampled_n[KTR__SAMPLED_HASHES];
+static uint8_t sampled_many[SAMPLED_MANY];
+uint8_t ktr__sampled_few[KTR__SAMPLED_FEW];
 
 static void sampled_add_to(uint8_t *n, int by)
 {
@@ -20,6 +22,17 @@ static void sampled_add_to(uint8_t *n, int by)
 	while (was != SAMPLED_FULL && !__atomic_compare_exchange_n(n, &was, (uint8_t)(was + by), true,
 								   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		;
+}
+
+static uint8_t *sampled_of_many(uint64_t hash)
+{
+	return &sampled_many[hash >> 32 & (SAMPLED_MANY - 1)];
+}
+
+static void sampled_count(uint64_t hash, int by)
+{
+	sampled_add_to(&ktr__sampled_few[hash >> 52], by);
+	sampled_add_to(sampled_of_many(hash), by);
 }
 
 /* From one to the other, in a block's line. */
@@ -41,10 +54,10 @@ bool ktr__sampled_add(uint64_t block)
 	uint64_t hash = ktr__sampled_hash(block);
 
 	/* Before it is there: who takes it reads the count first. */
-	sampled_add_to(ktr__sampled_count(hash), 1);
+	sampled_count(hash, 1);
 	if (sampled_exchange(hash, 0, block))
 		return true;
-	sampled_add_to(ktr__sampled_count(hash), -1);
+	sampled_count(hash, -1);
 	return false;
 }
 
@@ -52,9 +65,10 @@ bool ktr__sampled_take(uint64_t block)
 {
 	uint64_t hash = ktr__sampled_hash(block);
 
-	if (!ktr__sampled_may(block) || !sampled_exchange(hash, block, 0))
+	if (!ktr__sampled_may(block) || !__atomic_load_n(sampled_of_many(hash), __ATOMIC_RELAXED) ||
+	    !sampled_exchange(hash, block, 0))
 		return false;
-	sampled_add_to(ktr__sampled_count(hash), -1);
+	sampled_count(hash, -1);
 	return true;
 }
 

@@ -11,24 +11,19 @@
 /* false: there is no room, and its end will not be told. */
 bool ktr__sampled_add(uint64_t block);
 
-#define KTR__SAMPLED_HASHES 65536u
+#define KTR__SAMPLED_FEW 4096u
 
-extern uint8_t ktr__sampled_n[KTR__SAMPLED_HASHES]; /* how many there are, by their hash. Atomic, each */
+extern uint8_t ktr__sampled_few[KTR__SAMPLED_FEW]; /* how many there are, by their hash. Atomic, each */
 
 static inline uint64_t ktr__sampled_hash(uint64_t block)
 {
 	return (block >> 4) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio */
 }
 
-static inline uint8_t *ktr__sampled_count(uint64_t hash)
-{
-	return &ktr__sampled_n[hash >> 32 & (KTR__SAMPLED_HASHES - 1)];
-}
-
 /* false: it is not there, which is so of most. */
 static inline bool ktr__sampled_may(uint64_t block)
 {
-	return __atomic_load_n(ktr__sampled_count(ktr__sampled_hash(block)), __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&ktr__sampled_few[ktr__sampled_hash(block) >> 52], __ATOMIC_RELAXED) != 0;
 }
 
 /* Was it there? It is not any more. */

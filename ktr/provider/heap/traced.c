@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is told of a block is told by a thread that is not telling already: who tells may need memory itself, and an
- * allocator may call another of these functions. Threads of ktr's own tell nothing.
+ * A call that nobody wants to know of goes on to the real function after a few instructions, with the program's
+ * return address and registers as they are; so does one that is told of, to a function of this file.
+ *
+ * What is told with a stack is told by a thread that is not telling already, for an allocator may call another of
+ * these functions. Threads of ktr's own tell nothing.
  *
  * A sampled block that realloc(3) could not move is followed no more.
  */
@@ -10,161 +13,129 @@
 #include "ktr/provider/heap/probes.h"
 #include "ktr/provider/heap/sampled.h"
 #include "ktr/provider/profile/create.h"
+#include "ktr/provider/profile/image.h"
 #include "ktr/provider/profile/stacks.h"
+#include "ktr/provider/registry/fire.h"
 
 #include <errno.h>
 
 static __thread struct {
-	bool tells;
-	int64_t left; /* [bytes] until the next sample; what comes before one is asked for does not count */
+	uint64_t left; /* [bytes] before a block that may be a sample */
 	uint64_t random;
+	bool is_drawn; /* left is a gap between samples */
+	bool tells;
 } heap_self __attribute__((tls_model("initial-exec")));
 
-/* ---- who tells ---- */
+#define HEAP_LATER  1048576u /* [bytes] while nobody wants samples, until that is asked again */
 
-static bool heap_begin(const struct ktr__here *here)
+static bool heap_is_ours(const struct ktr__here *here)
 {
-	if (heap_self.tells || ktr__create_is_own || ktr__create_is_ours((const void *)(uintptr_t)here->pc))
-		return false;
-	heap_self.tells = true;
-	return true;
+	return ktr__create_is_own || heap_self.tells || ktr__image_has(here->pc);
 }
 
-static void heap_end(void)
+static void heap_stack(struct ktr__frames *frames, const struct ktr__here *here)
 {
+	int saved = errno;
+
+	heap_self.tells = true;
+	ktr__stacks_from(frames, here);
 	heap_self.tells = false;
+	errno = saved;
 }
 
 /* ---- samples ---- */
 
-static void heap_sample(uint64_t block, uint64_t n, const struct ktr__here *here)
-{
-	uint64_t period = __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED);
-	struct ktr__frames frames;
-
-	/* One that is longer than several gaps is one sample: how likely that was is known by its length. */
-	heap_self.left = (int64_t)ktr__sampled_gap(&heap_self.random, period);
-	if (!ktr__sampled_add(block))
-		return;
-	ktr__stacks_from(&frames, here);
-	ktr_provider_fire4(ktr__heap_probe[KTR__HEAP_SAMPLE], block, n, period, (uint64_t)(uintptr_t)&frames);
-}
-
-/* Is it for this block to be a sample? A thread's first gap begins with its first block. */
+/*
+ * Is it for this block to be a sample? A thread's first gap begins with its first block. One that is longer than
+ * several gaps is one sample: how likely that was is known by its length.
+ */
 static bool heap_is_due(uint64_t n)
 {
-	if (heap_self.left > 0 || !ktr__heap_is_on(KTR__HEAP_SAMPLE))
+	bool was_drawn;
+
+	if (heap_self.left > n) {
+		heap_self.left -= n;
 		return false;
-	if (!heap_self.random)
-		heap_self.left = (int64_t)(ktr__sampled_gap(&heap_self.random, ktr__heap_period) - n);
-	return heap_self.left <= 0;
+	}
+	was_drawn = heap_self.is_drawn;
+	heap_self.is_drawn = ktr__heap_is_on(KTR__HEAP_SAMPLE);
+	heap_self.left = HEAP_LATER;
+	if (!heap_self.is_drawn)
+		return false;
+	heap_self.left = ktr__sampled_gap(&heap_self.random, __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED));
+	return was_drawn || heap_is_due(n);
 }
 
 /* ---- what is told ---- */
 
-static __attribute__((noinline)) void heap_tell_got(uint64_t block, uint64_t n, const struct ktr__here *here)
+static void heap_got(const void *block, uint64_t n, const struct ktr__here *here)
 {
+	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
 	struct ktr__frames frames;
-	int saved = errno;
+	bool is_due;
 
-	if (!heap_begin(here))
+	if (heap_is_ours(here))
 		return;
 	if (!block) {
-		if (ktr__heap_is_on(KTR__HEAP_FAIL))
-			ktr_provider_fire2(ktr__heap_probe[KTR__HEAP_FAIL], n, here->pc);
-	} else if (heap_is_due(n)) {
-		heap_sample(block, n, here);
+		if (on & KTR__HEAP_BIT(FAIL))
+			KTR__FIRE2(ktr__heap_probe[KTR__HEAP_FAIL], n, here->pc);
+		return;
 	}
-	if (block && ktr__heap_is_on(KTR__HEAP_ALLOC_STACK)) {
-		ktr__stacks_from(&frames, here);
-		ktr_provider_fire3(ktr__heap_probe[KTR__HEAP_ALLOC_STACK], block, n, (uint64_t)(uintptr_t)&frames);
-	} else if (block && ktr__heap_is_on(KTR__HEAP_ALLOC)) {
-		ktr_provider_fire3(ktr__heap_probe[KTR__HEAP_ALLOC], block, n, here->pc);
-	}
-	heap_end();
-	errno = saved;
+	is_due = heap_is_due(n) && ktr__sampled_add((uintptr_t)block);
+	if (is_due || on & KTR__HEAP_BIT(ALLOC_STACK))
+		heap_stack(&frames, here);
+	if (is_due)
+		KTR__FIRE4(ktr__heap_probe[KTR__HEAP_SAMPLE], block, n,
+			   __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED), &frames);
+	if (on & KTR__HEAP_BIT(ALLOC_STACK))
+		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_ALLOC_STACK], block, n, &frames);
+	else if (on & KTR__HEAP_BIT(ALLOC))
+		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_ALLOC], block, n, here->pc);
 }
 
-#define HEAP_ALL (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK))
-
-static inline __attribute__((always_inline)) void heap_got(const void *block, uint64_t n,
-							   const struct ktr__here *here)
+static void heap_gives(const void *block, const struct ktr__here *here)
 {
-	heap_self.left -= block ? (int64_t)n : 0;
-	if (heap_self.left <= 0 || !block || __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED) & HEAP_ALL)
-		heap_tell_got((uint64_t)(uintptr_t)block, n, here);
-}
+	bool is_sampled = ktr__sampled_take((uintptr_t)block);
 
-static __attribute__((noinline)) void heap_tell_gives(uint64_t block, const struct ktr__here *here)
-{
-	bool is_sampled = ktr__sampled_take(block);
-	int saved = errno;
-
-	if (!heap_begin(here))
+	if (heap_is_ours(here))
 		return;
 	if (is_sampled && ktr__heap_is_on(KTR__HEAP_SAMPLED_FREE))
-		ktr_provider_fire2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);
+		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);
 	if (ktr__heap_is_on(KTR__HEAP_FREE))
-		ktr_provider_fire2(ktr__heap_probe[KTR__HEAP_FREE], block, here->pc);
-	heap_end();
-	errno = saved;
+		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_FREE], block, here->pc);
 }
 
-void ktr__traced_free(void *p)
+static void heap_moves(const void *block, uint64_t n, const struct ktr__here *here)
 {
-	const struct ktr__here here = KTR__HERE();
+	bool is_sampled = ktr__sampled_take((uintptr_t)block);
 
-	if (ktr__sampled_may((uintptr_t)p) || (p && ktr__heap_is_on(KTR__HEAP_FREE)))
-		heap_tell_gives((uintptr_t)p, &here);
-	ktr__heap_real.free(p);
-}
-
-static __attribute__((noinline)) void heap_tell_moves(uint64_t block, uint64_t n, const struct ktr__here *here)
-{
-	bool is_sampled = ktr__sampled_take(block);
-	int saved = errno;
-
-	if (!heap_begin(here))
+	if (heap_is_ours(here))
 		return;
 	if (is_sampled && ktr__heap_is_on(KTR__HEAP_SAMPLED_FREE))
-		ktr_provider_fire2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);
+		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);
 	if (ktr__heap_is_on(KTR__HEAP_REALLOC))
-		ktr_provider_fire3(ktr__heap_probe[KTR__HEAP_REALLOC], block, n, here->pc);
-	heap_end();
-	errno = saved;
+		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_REALLOC], block, n, here->pc);
 }
 
-void *ktr__traced_realloc(void *p, size_t n)
-{
-	const struct ktr__here here = KTR__HERE();
-	void *block;
+/* ---- calls that are told of, or may be ---- */
 
-	if (p)
-		heap_tell_moves((uintptr_t)p, n, &here);
-	block = ktr__heap_real.realloc(p, n);
-	heap_got(block, n, &here);
-	return block;
-}
+#define HEAP_TOLD(name, parameters, arguments, n)                                                \
+	static __attribute__((noinline)) void *heap_told_##name parameters                       \
+	{                                                                                        \
+		const struct ktr__here here = KTR__HERE();                                       \
+		void *block = ktr__heap_real.name arguments;                                     \
+												 \
+		heap_got(block, n, &here);                                                       \
+		return block;                                                                    \
+	}
+HEAP_TOLD(malloc, (size_t n), (n), n)
+HEAP_TOLD(calloc, (size_t k, size_t n), (k, n), k * n)
+HEAP_TOLD(aligned_alloc, (size_t align, size_t n), (align, n), n)
+HEAP_TOLD(memalign, (size_t align, size_t n), (align, n), n)
+HEAP_TOLD(valloc, (size_t n), (n), n)
+HEAP_TOLD(pvalloc, (size_t n), (n), n)
 
-void *ktr__traced_malloc(size_t n)
-{
-	const struct ktr__here here = KTR__HERE();
-	void *block = ktr__heap_real.malloc(n);
-
-	heap_got(block, n, &here);
-	return block;
-}
-
-void *ktr__traced_calloc(size_t k, size_t n)
-{
-	const struct ktr__here here = KTR__HERE();
-	void *block = ktr__heap_real.calloc(k, n);
-
-	heap_got(block, k * n, &here);
-	return block;
-}
-
-int ktr__traced_posix_memalign(void **to, size_t align, size_t n)
+static __attribute__((noinline)) int heap_told_posix_memalign(void **to, size_t align, size_t n)
 {
 	const struct ktr__here here = KTR__HERE();
 	int code = ktr__heap_real.posix_memalign(to, align, n);
@@ -173,16 +144,75 @@ int ktr__traced_posix_memalign(void **to, size_t align, size_t n)
 	return code;
 }
 
-#define HEAP_ALIGNED(name, parameters, arguments)                                                \
-	void *ktr__traced_##name parameters                                                      \
+static __attribute__((noinline)) void *heap_told_realloc(void *p, size_t n)
+{
+	const struct ktr__here here = KTR__HERE();
+	void *block;
+
+	if (p)
+		heap_moves(p, n, &here);
+	block = ktr__heap_real.realloc(p, n);
+	heap_got(block, n, &here);
+	return block;
+}
+
+static __attribute__((noinline)) void heap_told_free(void *p)
+{
+	const struct ktr__here here = KTR__HERE();
+
+	if (p)
+		heap_gives(p, &here);
+	ktr__heap_real.free(p);
+}
+
+/* ---- all calls ---- */
+
+#define HEAP_GETS (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(FAIL))
+
+/* Does nobody want to know of a block of so many bytes? */
+static inline __attribute__((always_inline)) bool heap_passes(uint64_t n)
+{
+	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(heap_self.left <= n || on & HEAP_GETS, 0))
+		return false;
+	heap_self.left -= n;
+	return true;
+}
+
+#define HEAP_TRACE(type, name, parameters, arguments, n)                                         \
+	type ktr__traced_##name parameters                                                       \
 	{                                                                                        \
-		const struct ktr__here here = KTR__HERE();                                       \
-		void *block = ktr__heap_real.name arguments;                                     \
-												 \
-		heap_got(block, n, &here);                                                       \
-		return block;                                                                    \
+		return heap_passes(n) ? ktr__heap_real.name arguments : heap_told_##name arguments; \
 	}
-HEAP_ALIGNED(aligned_alloc, (size_t align, size_t n), (align, n))
-HEAP_ALIGNED(memalign, (size_t align, size_t n), (align, n))
-HEAP_ALIGNED(valloc, (size_t n), (n))
-HEAP_ALIGNED(pvalloc, (size_t n), (n))
+HEAP_TRACE(void *, malloc, (size_t n), (n), n)
+HEAP_TRACE(void *, aligned_alloc, (size_t align, size_t n), (align, n), n)
+HEAP_TRACE(void *, memalign, (size_t align, size_t n), (align, n), n)
+HEAP_TRACE(void *, valloc, (size_t n), (n), n)
+HEAP_TRACE(void *, pvalloc, (size_t n), (n), n)
+HEAP_TRACE(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n), n)
+
+void *ktr__traced_calloc(size_t k, size_t n)
+{
+	size_t bytes;
+
+	/* Where that is too much there will be no block. */
+	if (__builtin_mul_overflow(k, n, &bytes) || !heap_passes(bytes))
+		return heap_told_calloc(k, n);
+	return ktr__heap_real.calloc(k, n);
+}
+
+void *ktr__traced_realloc(void *p, size_t n)
+{
+	if (ktr__sampled_may((uintptr_t)p) || ktr__heap_is_on(KTR__HEAP_REALLOC) || !heap_passes(n))
+		return heap_told_realloc(p, n);
+	return ktr__heap_real.realloc(p, n);
+}
+
+void ktr__traced_free(void *p)
+{
+	if (__builtin_expect(ktr__sampled_may((uintptr_t)p) || ktr__heap_is_on(KTR__HEAP_FREE), 0))
+		heap_told_free(p);
+	else
+		ktr__heap_real.free(p);
+}

@@ -9,6 +9,7 @@
  */
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/lock/calls.h"
+#include "ktr/provider/lock/mutex.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
 #include "ktr/provider/profile/stacks.h"
@@ -37,37 +38,6 @@ static const char *const lock_arguments[] = {
 #define LOCK_ARGUMENTS(id, name, arguments) [KTR__LOCK_##id] = arguments,
 	KTR__LOCK_PROBES(LOCK_ARGUMENTS)
 };
-
-/* ---- where ktr is ---- */
-
-#define LOCK_OWN 3 /* this object, and those of the two libraries below it, which may all be one */
-
-static struct {
-	uintptr_t begin, end;
-} lock_own[LOCK_OWN];
-
-static bool lock_is_own(uintptr_t at)
-{
-	for (unsigned i = 0; i < LOCK_OWN; i++)
-		if (at - lock_own[i].begin < lock_own[i].end - lock_own[i].begin)
-			return true;
-	return false;
-}
-
-bool ktr__lock_is_ours(const void *caller, const volatile void *lock)
-{
-	return lock_is_own((uintptr_t)caller) || lock_is_own((uintptr_t)lock);
-}
-
-static void lock_find_own(unsigned i, const void *address)
-{
-	struct ktr__object object;
-
-	if (!ktr__object_find(address, &object))
-		return;
-	lock_own[i].begin = object.base;
-	lock_own[i].end = object.end;
-}
 
 /* ---- which calls are led to us ---- */
 
@@ -149,7 +119,7 @@ __attribute__((noinline)) void ktr__lock_stack(const volatile void *lock, const 
 	int saved = errno;
 
 	ktr__stacks_here(&frames, caller);
-	ktr_provider_fire2(ktr__lock_probe[KTR__LOCK_STACK], lock, (uint64_t)(uintptr_t)&frames);
+	KTR__FIRE2(ktr__lock_probe[KTR__LOCK_STACK], lock, (uint64_t)(uintptr_t)&frames);
 	errno = saved;
 }
 
@@ -252,9 +222,7 @@ __attribute__((constructor)) static void lock_begin(void)
 	ktr__module_attach(&ktr__module_entry);
 	if (!lock_is_asked())
 		return;
-	lock_find_own(0, (const void *)(uintptr_t)lock_begin);
-	lock_find_own(1, (const void *)(uintptr_t)ktr__record0);
-	lock_find_own(2, (const void *)(uintptr_t)ktr_provider_register);
+	ktr__mutex_begin();
 	if (ktr_provider_register("lock", &lock_ops, NULL, &provider))
 		return;
 	for (unsigned i = 0; i < KTR__LOCK_N; i++)

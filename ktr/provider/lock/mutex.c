@@ -123,6 +123,58 @@ static __attribute__((noinline)) void mutex_blocked(const struct mutex_wait *wai
 			       inversion->its);
 }
 
+/* ---- a mutex that is free ---- */
+
+/*
+ * One of the normal kind that nobody has is taken as glibc 2.2 and later takes it, for whom the layout is part of
+ * its interface: static initializers and shared mutexes have it. What trylock costs more than lock would double the
+ * price. Not before this library was seen to do just that.
+ */
+static bool mutex_is_known;
+static __thread uint32_t mutex_self __attribute__((tls_model("initial-exec"))); /* 0: not asked yet */
+
+static inline __attribute__((always_inline)) bool mutex_take_free(pthread_mutex_t *mutex)
+{
+	int none = 0;
+
+	if (mutex->__data.__kind || !mutex_self ||
+	    !__atomic_compare_exchange_n(&mutex->__data.__lock, &none, 1, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return false;
+	mutex->__data.__owner = (int)mutex_self;
+	mutex->__data.__nusers++;
+	return true;
+}
+
+/* In the child of a fork it has another number. */
+static void mutex_forked(void)
+{
+	mutex_self = 0;
+}
+
+static bool mutex_is(const pthread_mutex_t *mutex, int lock, uint32_t owner, unsigned n_users)
+{
+	return mutex->__data.__lock == lock && mutex->__data.__owner == (int)owner &&
+	       mutex->__data.__nusers == n_users && !mutex->__data.__kind;
+}
+
+void ktr__mutex_begin(void)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	uint32_t self = ktr__mutex_self();
+	bool known = self && mutex_is(&mutex, 0, 0, 0) && !ktr__lock_real.pthread_mutex_lock(&mutex) &&
+		     mutex_is(&mutex, 1, self, 1) && !ktr__lock_real.pthread_mutex_unlock(&mutex);
+
+	mutex_self = self;
+	known = known && mutex_is(&mutex, 0, 0, 0) && mutex_take_free(&mutex) && mutex_is(&mutex, 1, self, 1) &&
+		ktr__lock_real.pthread_mutex_trylock(&mutex) == EBUSY &&
+		!ktr__lock_real.pthread_mutex_unlock(&mutex) && mutex_is(&mutex, 0, 0, 0);
+	mutex_is_known = known && pthread_atfork(NULL, NULL, mutex_forked) == 0;
+	mutex_self = mutex_is_known ? self : 0;
+}
+
+/* ---- taken ---- */
+
 enum mutex_how { MUTEX_LOCK, MUTEX_TIMED, MUTEX_CLOCK };
 
 static inline __attribute__((always_inline)) int mutex_real(pthread_mutex_t *m, enum mutex_how how, clockid_t c,
@@ -173,9 +225,26 @@ int ktr__traced_mtx_init(mtx_t *m, int kind)
 	return code;
 }
 
+static __attribute__((noinline)) int mutex_lock(pthread_mutex_t *m, const void *caller)
+{
+	if (mutex_is_known && !mutex_self)
+		mutex_self = ktr__mutex_self();
+	return mutex_take(m, MUTEX_LOCK, 0, NULL, caller);
+}
+
+/* A code of pthread's. */
+static inline __attribute__((always_inline)) int mutex_lock_free(pthread_mutex_t *m, const void *caller)
+{
+	if (__builtin_expect(!mutex_take_free(m), 0))
+		return mutex_lock(m, caller);
+	if (__builtin_expect(ktr__lock_is_on(KTR__LOCK_MUTEX_ACQUIRE), 0))
+		ktr__mutex_got(m, 0, caller);
+	return 0;
+}
+
 int ktr__traced_pthread_mutex_lock(pthread_mutex_t *m)
 {
-	return mutex_take(m, MUTEX_LOCK, 0, NULL, KTR__LOCK_CALLER());
+	return mutex_lock_free(m, KTR__LOCK_CALLER());
 }
 
 int ktr__traced_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *t)
@@ -222,7 +291,7 @@ int ktr__mutex_code(int code)
 
 int ktr__traced_mtx_lock(mtx_t *m)
 {
-	return ktr__mutex_code(mutex_take((pthread_mutex_t *)m, MUTEX_LOCK, 0, NULL, KTR__LOCK_CALLER()));
+	return ktr__mutex_code(mutex_lock_free((pthread_mutex_t *)m, KTR__LOCK_CALLER()));
 }
 
 int ktr__traced_mtx_timedlock(mtx_t *m, const struct timespec *t)

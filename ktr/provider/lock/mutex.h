@@ -16,6 +16,9 @@ bool ktr__mutex_leaves(const pthread_mutex_t *mutex, const void *caller);
 /* The number of the calling thread, which nobody is asked for. */
 uint32_t ktr__mutex_self(void);
 
+/* Before anything is traced: learns how this C library takes a mutex. */
+void ktr__mutex_begin(void);
+
 int ktr__mutex_code(int code); /* pthread's code as C11 has it */
 
 #endif

@@ -8,7 +8,8 @@
 #ifndef KTR_LOCK_PROBES_H
 #define KTR_LOCK_PROBES_H
 
-#include <ktr/provider.h>
+#include "ktr/provider/profile/image.h"
+#include "ktr/provider/registry/fire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,7 +70,10 @@ static inline bool ktr__lock_is_on(enum ktr__lock_number number)
 void ktr__lock_stack(const volatile void *lock, const void *caller);
 
 /* Is it ktr that calls, or a lock of its? What a function does last comes, as it seems, from who called that. */
-bool ktr__lock_is_ours(const void *caller, const volatile void *lock);
+static inline bool ktr__lock_is_ours(const void *caller, const volatile void *lock)
+{
+	return ktr__image_has((uintptr_t)caller) || ktr__image_has((uintptr_t)lock);
+}
 
 static inline uint64_t ktr__lock_now_ns(void)
 {
@@ -91,11 +95,11 @@ static inline uint64_t ktr__lock_now_ns(void)
 	} while (0)
 #define KTR__LOCK_FIRST(first, ...) (first)
 #define KTR__LOCK_FIRE_(n, ...) KTR__LOCK_FIRE_##n(__VA_ARGS__)
-#define KTR__LOCK_FIRE_2 ktr_provider_fire2
-#define KTR__LOCK_FIRE_3 ktr_provider_fire3
-#define KTR__LOCK_FIRE_4 ktr_provider_fire4
-#define KTR__LOCK_FIRE_5 ktr_provider_fire5
-#define KTR__LOCK_FIRE_6 ktr_provider_fire6
+#define KTR__LOCK_FIRE_2 KTR__FIRE2
+#define KTR__LOCK_FIRE_3 KTR__FIRE3
+#define KTR__LOCK_FIRE_4 KTR__FIRE4
+#define KTR__LOCK_FIRE_5 KTR__FIRE5
+#define KTR__LOCK_FIRE_6 KTR__FIRE6
 
 #define KTR__LOCK_CALLER() __builtin_extract_return_addr(__builtin_return_address(0))
 

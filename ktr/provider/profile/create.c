@@ -9,6 +9,8 @@
  */
 #include "ktr/provider/profile/create.h"
 
+#include "ktr/provider/profile/image.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -62,15 +64,6 @@ static create_call *create_find(void)
 	return real;
 }
 
-extern const char ktr__image_begin[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
-extern const char ktr__image_end[] __asm__("_end") __attribute__((visibility("hidden")));
-
-bool ktr__create_is_ours(const void *caller)
-{
-	return (uintptr_t)caller - (uintptr_t)ktr__image_begin <
-	       (uintptr_t)ktr__image_end - (uintptr_t)ktr__image_begin;
-}
-
 __attribute__((visibility("default"))) create_call ktr__new_pthread_create;
 __attribute__((visibility("default"))) create_call ktr__old_pthread_create
 	__attribute__((alias("ktr__new_pthread_create")));
@@ -78,7 +71,7 @@ __attribute__((visibility("default"))) create_call ktr__old_pthread_create
 int ktr__new_pthread_create(pthread_t *thread, const pthread_attr_t *attr, create_start *start, void *argument)
 {
 	create_call *real = create_find();
-	bool is_own = ktr__create_is_ours(__builtin_return_address(0));
+	bool is_own = ktr__image_has((uintptr_t)__builtin_return_address(0));
 	struct create_begin *begin;
 	int code;
 

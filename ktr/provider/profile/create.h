@@ -11,7 +11,4 @@ extern void (*ktr__create_begins)(void);
 /* Is the calling thread one that ktr has made? */
 extern __thread bool ktr__create_is_own __attribute__((tls_model("initial-exec")));
 
-/* Is it ktr that calls from there? */
-bool ktr__create_is_ours(const void *caller);
-
 #endif
