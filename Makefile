@@ -351,10 +351,11 @@ $(O)/lib/libktr-dtrace.so: $(LIBDTRACE_PIC) ktr/provider/mach/libktr-dtrace.map 
 		-L$(O)/lib -lktr-provider -lktr $(LIBKTR_LIBS)
 	@ln -sf libktr-dtrace.so $@.$(V_MAJOR)
 
-$(O)/lib/libktr-agent.so: $(LIBAGENT_PIC) ktr/agent/libktr-agent.map
+$(O)/lib/libktr-agent.so: $(LIBAGENT_PIC) ktr/agent/libktr-agent.map ktr/agent/global.list
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/agent/libktr-agent.map -o $@ $(LIBAGENT_PIC) $(LIBKTR_LIBS) -ldl
+	$(Q)$(CC) $(subst -Wl$(comma)-Bsymbolic,-Wl$(comma)--dynamic-list=ktr/agent/global.list,$(SHARED_FLAGS)) \
+		-Wl,--version-script=ktr/agent/libktr-agent.map -o $@ $(LIBAGENT_PIC) $(LIBKTR_LIBS) -ldl
 	@ln -sf libktr-agent.so $@.$(V_MAJOR)
 
 $(O)/lib/libktr-task.so: $(LIBTASK_PIC) analyze/task/libktr-task.map

@@ -21,6 +21,8 @@ struct ktr__heap_sum {
 	double n, bytes;
 };
 
+struct ktr__heap_process;
+
 /* By its stack, or where none was recorded by who called. */
 struct ktr__heap_place {
 	struct ktr__stack stack; /* first */
@@ -28,7 +30,10 @@ struct ktr__heap_place {
 	double n_other; /* given back by another thread than the one that got them */
 	double n_brief; /* given back before their thread got another */
 	double age_ns;	/* how long those were in use that were given back, in all */
-	uint64_t seen;	/* peak before its last change; the engine's own */
+	/* The engine's own: the peak before its last change, its process, the place before it of that. */
+	uint64_t seen;
+	struct ktr__heap_process *process;
+	struct ktr__heap_place *older;
 };
 
 #define KTR__HEAP_CLASSES 48 /* of sizes: up to 2^i bytes, the last all that is more */
@@ -36,21 +41,27 @@ struct ktr__heap_place {
 struct ktr__heap {
 	struct ktr_sink sink; /* hand this to ktr_reader_walk() */
 	struct ktr__heap_sites sites;
-	struct ktr__keyed places, blocks, threads;
-	struct ktr__heap_sum got, gave, live, peak;
+	struct ktr__keyed places, blocks, threads, processes;
+	struct ktr__heap_sum got, gave;
+	struct ktr__heap_sum live; /* at the end, of processes that have ended at theirs */
+	struct ktr__heap_sum now;  /* of those that have not ended yet */
+	struct ktr__heap_sum peak;
 	struct ktr__heap_sum size_got[KTR__HEAP_CLASSES], size_live[KTR__HEAP_CLASSES];
 	uint64_t peak_ns, first_ns, last_ns;
 	uint64_t n_peaks;
+	uint64_t next_end_ns; /* no process ends before */
 	uint64_t n_samples, n_moved, n_failed;
 	uint64_t n_unknown; /* given back, and not seen got */
 	uint64_t n_unseen;  /* got again, and not seen given back */
 	uint64_t n_lost;    /* events, of any kind */
-	int is_sampled;
-	uint64_t period; /* [bytes] */
+	uint64_t n_other;   /* events of the other kind */
+	enum ktr__heap_what kind; /* GOT or SAMPLED: what came first; the other kind is left out. 0: neither yet */
+	uint64_t period;	  /* [bytes] between samples */
 };
 
-/* 0 or -ENOMEM; free() is due in any case. */
+/* reader NULL: events will be given by ktr__heap_take(). 0 or -ENOMEM; free() is due in any case. */
 int ktr__heap_init(struct ktr__heap *heap, const struct ktr_reader *reader);
+int ktr__heap_take(struct ktr__heap *heap, const struct ktr__heap_event *e); /* what the sink does. 0 or -ENOMEM */
 void ktr__heap_finish(struct ktr__heap *heap); /* after the walk */
 void ktr__heap_free(struct ktr__heap *heap);
 

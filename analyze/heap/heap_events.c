@@ -49,7 +49,7 @@ static void heap_site(struct ktr__heap_site *to, const struct ktr_reader_site *s
 
 int ktr__heap_sites_init(struct ktr__heap_sites *sites, const struct ktr_reader *reader)
 {
-	*sites = (struct ktr__heap_sites){ .n = ktr_reader_n_sites(reader) };
+	*sites = (struct ktr__heap_sites){ .n = reader ? ktr_reader_n_sites(reader) : 0 };
 	sites->site = calloc(sites->n + 1, sizeof(*sites->site));
 	if (!sites->site)
 		return -ENOMEM;

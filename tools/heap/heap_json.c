@@ -8,9 +8,13 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-/* Whole numbers as such. */
+#define HEAP_EXACT 9007199254740992.0 /* 2^53 */
+
+/* Whole numbers as such, as far as they are exact. */
 static json_t *heap_json_number(double number)
 {
+	if (number > HEAP_EXACT || !(number >= 0))
+		return json_real(number >= 0 ? number : 0);
 	return json_integer((json_int_t)(number + 0.5));
 }
 
@@ -50,8 +54,9 @@ int heap_json(const struct heap_view *view, FILE *to)
 	free(sorted);
 	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "got", heap_json_sum(&heap->got),
 			"given_back", heap_json_sum(&heap->gave), "live", heap_json_sum(&heap->live), "peak",
-			heap_json_sum(&heap->peak), "peak_ns", ktr__jansson_u64(heap->peak_ns), "period",
-			heap->is_sampled ? ktr__jansson_u64(heap->period) : json_null(), "samples",
+			heap_json_sum(&heap->peak), "peak_ns",
+			heap->n_peaks ? ktr__jansson_u64(heap->peak_ns) : json_null(), "period",
+			heap->kind == KTR__HEAP_SAMPLED ? ktr__jansson_u64(heap->period) : json_null(), "samples",
 			ktr__jansson_u64(heap->n_samples), "failed", ktr__jansson_u64(heap->n_failed), "unknown",
 			ktr__jansson_u64(heap->n_unknown), "unseen", ktr__jansson_u64(heap->n_unseen), "lost",
 			ktr__jansson_u64(heap->n_lost), "places", places);

@@ -7,6 +7,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Of estimates that have come and gone a fraction may be left, or be missing. */
+static double heap_whole(double number)
+{
+	return number < 0.5 ? 0 : number;
+}
+
 static void heap_rule(FILE *to)
 {
 	for (int i = 0; i < 79; i++)
@@ -54,7 +60,7 @@ static void heap_sizes(const struct ktr__heap *heap, FILE *to)
 		else
 			fprintf(to, "%12s", "more");
 		fprintf(to, "%12.0f  %12.0f  %12.0f in %.0f\n", heap->size_got[i].n, heap->size_got[i].bytes,
-			heap->size_live[i].bytes + 0.0, heap->size_live[i].n + 0.0);
+			heap_whole(heap->size_live[i].bytes), heap_whole(heap->size_live[i].n));
 	}
 }
 
@@ -62,10 +68,12 @@ static void heap_summary(const struct ktr__heap *heap, FILE *to)
 {
 	fprintf(to, "%.0f bytes in %.0f blocks were got, %.0f in %.0f given back\n", heap->got.bytes, heap->got.n,
 		heap->gave.bytes, heap->gave.n);
-	fprintf(to, "at most %.0f bytes in %.0f blocks were in use, at %.6f s\n", heap->peak.bytes, heap->peak.n,
-		(double)(heap->peak_ns - heap->first_ns) / 1e9);
-	fprintf(to, "%.0f bytes in %.0f blocks are in use at the end\n", heap->live.bytes, heap->live.n);
-	if (heap->is_sampled)
+	if (heap->n_peaks)
+		fprintf(to, "at most %.0f bytes in %.0f blocks were in use, at %.6f s\n", heap->peak.bytes,
+			heap->peak.n, (double)(heap->peak_ns - heap->first_ns) / 1e9);
+	fprintf(to, "%.0f bytes in %.0f blocks are in use at the end%s\n", heap_whole(heap->live.bytes),
+		heap_whole(heap->live.n), heap->processes.n > 1 ? " of each process" : "");
+	if (heap->kind == KTR__HEAP_SAMPLED)
 		fprintf(to, "by %" PRIu64 " samples, one in %" PRIu64 " bytes: these are estimates\n",
 			heap->n_samples, heap->period);
 	if (heap->n_failed)
@@ -74,6 +82,9 @@ static void heap_summary(const struct ktr__heap *heap, FILE *to)
 		fprintf(to, "%" PRIu64 " blocks were given back that were not seen got\n", heap->n_unknown);
 	if (heap->n_unseen)
 		fprintf(to, "%" PRIu64 " blocks were got again that were not seen given back\n", heap->n_unseen);
+	if (heap->n_other)
+		fprintf(to, "%" PRIu64 " events are left out: the trace has all blocks, and samples of them\n",
+			heap->n_other);
 	if (heap->n_lost)
 		fprintf(to, "%" PRIu64 " events are lost: what is in use may be wrong by as many blocks\n",
 			heap->n_lost);

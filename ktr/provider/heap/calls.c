@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct ktr__heap_calls ktr__heap_real;
@@ -60,20 +61,13 @@ static void *calls_first_calloc(size_t k, size_t n)
 	return ktr__heap_real.calloc(k, n);
 }
 
+/* Of what is in the room the exported one has a copy made. */
 static void *calls_first_realloc(void *p, size_t n)
 {
-	void *piece;
-
-	if (!calls_asks) {
-		ktr__heap_resolve();
-		return ktr__heap_real.realloc(p, n);
-	}
-	piece = calls_piece(n);
-	/* How long it was nobody knows: as much as lies between it and the end of the room. */
-	if (piece && p)
-		memmove(piece, p, (size_t)((unsigned char *)piece - (unsigned char *)p) < n ?
-					  (size_t)((unsigned char *)piece - (unsigned char *)p) : n);
-	return piece;
+	if (calls_asks)
+		return p ? NULL : calls_piece(n);
+	ktr__heap_resolve();
+	return ktr__heap_real.realloc(p, n);
 }
 
 static void calls_first_free(void *p)
@@ -113,11 +107,18 @@ static void *calls_none(void)
 	return NULL;
 }
 
+static int calls_none_code(void)
+{
+	return ENOMEM;
+}
+
 static void *calls_find(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
-	return found ? found : (void *)(uintptr_t)calls_none;
+	if (found)
+		return found;
+	return strcmp(name, "posix_memalign") == 0 ? (void *)(uintptr_t)calls_none_code : (void *)(uintptr_t)calls_none;
 }
 
 #define CALLS_RESOLVE(type, name, parameters, arguments)                                         \
@@ -134,6 +135,8 @@ void ktr__heap_resolve(void)
 {
 	int saved = errno;
 
+	if (__atomic_load_n(&ktr__heap_real.free, __ATOMIC_ACQUIRE))
+		return; /* the last of them */
 	calls_asks = 1;
 	KTR__HEAP_CALLS(CALLS_RESOLVE)
 	calls_asks = 0;
@@ -144,37 +147,37 @@ void ktr__heap_resolve(void)
 /* ---- what is exported ---- */
 
 #define CALLS_WAY(name) __atomic_load_n(&ktr__heap_way.name, __ATOMIC_RELAXED)
-#define CALLS_EXPORT(type, name, parameters, arguments, gives)                                   \
+#define CALLS_EXPORT(type, name, parameters, arguments)                                          \
 	__attribute__((visibility("default"))) type ktr__heap_new_##name parameters;             \
-	__attribute__((visibility("default"))) type ktr__heap_new_##name parameters              \
+	__attribute__((visibility("default"))) KTR__HEAP_OPTIMIZED type ktr__heap_new_##name parameters \
 	{                                                                                        \
-		gives CALLS_WAY(name) arguments;                                                 \
+		KTR__HEAP_TAIL CALLS_WAY(name) arguments;                                        \
 	}
-CALLS_EXPORT(void *, malloc, (size_t n), (n), return)
-CALLS_EXPORT(void *, calloc, (size_t k, size_t n), (k, n), return)
-CALLS_EXPORT(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n), return)
-CALLS_EXPORT(void *, aligned_alloc, (size_t align, size_t n), (align, n), return)
-CALLS_EXPORT(void *, memalign, (size_t align, size_t n), (align, n), return)
-CALLS_EXPORT(void *, valloc, (size_t n), (n), return)
-CALLS_EXPORT(void *, pvalloc, (size_t n), (n), return)
+CALLS_EXPORT(void *, malloc, (size_t n), (n))
+CALLS_EXPORT(void *, calloc, (size_t k, size_t n), (k, n))
+CALLS_EXPORT(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n))
+CALLS_EXPORT(void *, aligned_alloc, (size_t align, size_t n), (align, n))
+CALLS_EXPORT(void *, memalign, (size_t align, size_t n), (align, n))
+CALLS_EXPORT(void *, valloc, (size_t n), (n))
+CALLS_EXPORT(void *, pvalloc, (size_t n), (n))
 
 __attribute__((visibility("default"))) void ktr__heap_new_free(void *p);
 __attribute__((visibility("default"))) void *ktr__heap_new_realloc(void *p, size_t n);
 
-void ktr__heap_new_free(void *p)
+KTR__HEAP_OPTIMIZED void ktr__heap_new_free(void *p)
 {
 	if (__builtin_expect(calls_is_room(p), 0))
 		return;
-	CALLS_WAY(free)(p);
+	KTR__HEAP_TAIL CALLS_WAY(free)(p);
 }
 
-void *ktr__heap_new_realloc(void *p, size_t n)
+KTR__HEAP_OPTIMIZED void *ktr__heap_new_realloc(void *p, size_t n)
 {
 	void *moved;
 	size_t most;
 
-	if (__builtin_expect(!calls_is_room(p) || calls_asks, 1))
-		return CALLS_WAY(realloc)(p, n);
+	if (__builtin_expect(!calls_is_room(p), 1))
+		KTR__HEAP_TAIL CALLS_WAY(realloc)(p, n);
 	moved = CALLS_WAY(malloc)(n);
 	most = (size_t)(calls_room + CALLS_ROOM - (unsigned char *)p);
 	if (moved)
@@ -192,7 +195,27 @@ __asm__(".symver ktr__heap_new_valloc, valloc@@GLIBC_2.2.5");
 __asm__(".symver ktr__heap_new_pvalloc, pvalloc@@GLIBC_2.2.5");
 __asm__(".symver ktr__heap_new_free, free@@GLIBC_2.2.5");
 
-int ktr__heap_is_first(void)
+/* ---- who is called ---- */
+
+int ktr__heap_is_first;
+static __thread int calls_noticed __attribute__((tls_model("initial-exec")));
+
+static void *calls_notice(size_t n)
 {
-	return dlsym(RTLD_DEFAULT, "malloc") == (void *)(uintptr_t)ktr__heap_new_malloc;
+	calls_noticed = 1;
+	return ktr__heap_real.malloc(n);
+}
+
+/* The C library calls what the program does: an address would not tell, for programs have such of their own. */
+void ktr__heap_look_first(void)
+{
+	void *(*way)(size_t) = __atomic_load_n(&ktr__heap_way.malloc, __ATOMIC_ACQUIRE);
+	char *volatile text;
+
+	calls_noticed = 0;
+	__atomic_store_n(&ktr__heap_way.malloc, calls_notice, __ATOMIC_RELEASE);
+	text = strdup("a text that is not known before");
+	__atomic_store_n(&ktr__heap_way.malloc, way, __ATOMIC_RELEASE);
+	free(text);
+	ktr__heap_is_first = calls_noticed;
 }

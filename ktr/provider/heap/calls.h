@@ -27,13 +27,29 @@ struct ktr__heap_calls {
 #undef HEAP_MEMBER
 };
 
+/*
+ * A call at a function's end that leaves the program's return address where it is, at any level of optimization:
+ * who is called counts on it.
+ */
+#ifdef __clang__
+#define KTR__HEAP_TAIL __attribute__((musttail)) return
+#define KTR__HEAP_OPTIMIZED
+#else
+#define KTR__HEAP_TAIL return
+#define KTR__HEAP_OPTIMIZED __attribute__((optimize("O2")))
+#endif
+
 extern struct ktr__heap_calls ktr__heap_real; /* written once, before anything is traced */
 extern struct ktr__heap_calls ktr__heap_way;  /* where calls go now; atomic, each */
 
 /* Finds the real ones, once: asks the loader. Also done by the first call that comes before. */
 void ktr__heap_resolve(void);
 
-/* Does the process call ours? Not where another object stands before this one in the loader's order. */
-int ktr__heap_is_first(void);
+/*
+ * Does the process call ours? Not where another object stands before this one in the loader's order, the program
+ * itself say. Known after the other, which is called once.
+ */
+extern int ktr__heap_is_first;
+void ktr__heap_look_first(void);
 
 #endif

@@ -15,6 +15,7 @@
 #include "ktr/provider/heap/traced.h"
 #include "ktr/provider/profile/stacks.h"
 #include "ktr/record/module.h"
+#include "ktr/record/own.h"
 #include "ktr/start/attach.h"
 
 #include <errno.h>
@@ -73,10 +74,10 @@ static uint64_t heap_sample_period(const char *name, size_t length)
 
 	if (length <= at || length > at + 16 || memcmp(name, begin, at) != 0)
 		return 0;
-	for (; at < length && name[at] >= '0' && name[at] <= '9' && n < HEAP_PERIOD_MOST; at++)
+	for (; at < length && name[at] >= '0' && name[at] <= '9' && n <= HEAP_PERIOD_MOST; at++)
 		n = n * 10 + (uint64_t)(name[at] - '0');
-	unit = at + 1 == length ? strchr(units, name[at] | 0x20) : NULL;
-	if (at != length && !unit)
+	unit = at + 1 == length ? strchr(units, name[at]) : NULL;
+	if ((at != length && !unit) || n > HEAP_PERIOD_MOST)
 		return 0;
 	n = unit ? n << 10 * (unit - units + 1) : n;
 	return n <= HEAP_PERIOD_MOST ? n : 0;
@@ -127,12 +128,14 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 {
 	enum ktr__heap_number number = heap_number(probe);
 
-	if (!ktr__heap_is_first())
+	if (!ktr__heap_is_first)
 		return ktr_error_set(why, ENOTSUP, "the program gets its memory of another object than the agent's, "
 				     "which was there first");
 	if (number == KTR__HEAP_SAMPLE && ktr__heap_is_on(KTR__HEAP_SAMPLE))
 		return ktr_error_set(why, EBUSY, "%s is on, and there is one rate at a time",
 				     ktr__heap_probe[KTR__HEAP_SAMPLE]->name);
+	if (ktr__own_session()->sealed)
+		return ktr_error_set(why, EPERM, "it is in a sandbox");
 	/* What was sampled before was given back while nobody looked, it may be. */
 	if (number == KTR__HEAP_SAMPLE) {
 		ktr__sampled_clear();
@@ -142,6 +145,8 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 	if (number == KTR__HEAP_SAMPLE || number == KTR__HEAP_ALLOC_STACK)
 		ktr__stacks_look();
 	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
+	/* Threads see that there is something new by a word that never was before. */
+	__atomic_fetch_add(&ktr__heap_on, KTR__HEAP_TURN, __ATOMIC_RELEASE);
 	__atomic_fetch_or(&ktr__heap_on, 1u << number, __ATOMIC_RELEASE);
 	heap_lead();
 	return 0;
@@ -217,6 +222,9 @@ __attribute__((constructor)) static void heap_begin(void)
 		return; /* `ktr attach`: see above */
 	ktr__heap_resolve();
 	ktr__module_attach(&ktr__module_entry);
-	if (heap_is_asked())
-		ktr_provider_register("heap", &heap_ops, NULL, &provider);
+	if (!heap_is_asked())
+		return;
+	ktr__heap_look_first();
+	ktr__stacks_want();
+	ktr_provider_register("heap", &heap_ops, NULL, &provider);
 }

@@ -65,7 +65,7 @@ bool ktr__sampled_take(uint64_t block)
 {
 	uint64_t hash = ktr__sampled_hash(block);
 
-	if (!ktr__sampled_may(block) || !__atomic_load_n(sampled_of_many(hash), __ATOMIC_RELAXED) ||
+	if (!block || !ktr__sampled_may(block) || !__atomic_load_n(sampled_of_many(hash), __ATOMIC_RELAXED) ||
 	    !sampled_exchange(hash, block, 0))
 		return false;
 	sampled_count(hash, -1);

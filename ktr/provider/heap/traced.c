@@ -22,57 +22,83 @@
 static __thread struct {
 	uint64_t left; /* [bytes] before a block that may be a sample */
 	uint64_t random;
-	bool is_drawn; /* left is a gap between samples */
-	bool tells;
+	uint64_t tells; /* where its stack was when it began to tell of a call; 0: it does not */
+	uint32_t on;	/* ktr__heap_on when it drew a gap */
+	uint32_t passes; /* while that is so the next `left` bytes are of no interest; 0: all are told */
 } heap_self __attribute__((tls_model("initial-exec")));
 
-#define HEAP_LATER  1048576u /* [bytes] while nobody wants samples, until that is asked again */
+#define HEAP_LATER 1048576u /* [bytes] while nobody wants samples */
+#define HEAP_GETS  (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(FAIL))
 
+/* What a thread has left by siglongjmp(3) it does not tell any more. */
 static bool heap_is_ours(const struct ktr__here *here)
 {
-	return ktr__create_is_own || heap_self.tells || ktr__image_has(here->pc);
-}
-
-static void heap_stack(struct ktr__frames *frames, const struct ktr__here *here)
-{
-	int saved = errno;
-
-	heap_self.tells = true;
-	ktr__stacks_from(frames, here);
-	heap_self.tells = false;
-	errno = saved;
+	return ktr__create_is_own || here->sp < heap_self.tells || ktr__image_has(here->pc);
 }
 
 /* ---- samples ---- */
 
 /*
- * Is it for this block to be a sample? A thread's first gap begins with its first block. One that is longer than
- * several gaps is one sample: how likely that was is known by its length.
+ * Is it for this block to be a sample? A thread's first gap, after each change of what is on, begins with its first
+ * block. One that is longer than several gaps is one sample: how likely that was is known by its length.
  */
-static bool heap_is_due(uint64_t n)
+static bool heap_is_due(uint64_t n, uint32_t on, uint64_t period)
 {
-	bool was_drawn;
+	bool sampled = on & KTR__HEAP_BIT(SAMPLE), was_on = heap_self.on == on;
 
-	if (heap_self.left > n) {
+	if (!was_on) {
+		heap_self.on = on;
+		heap_self.passes = on & HEAP_GETS ? 0 : on;
+	}
+	if (was_on && heap_self.left > n) {
 		heap_self.left -= n;
 		return false;
 	}
-	was_drawn = heap_self.is_drawn;
-	heap_self.is_drawn = ktr__heap_is_on(KTR__HEAP_SAMPLE);
-	heap_self.left = HEAP_LATER;
-	if (!heap_self.is_drawn)
-		return false;
-	heap_self.left = ktr__sampled_gap(&heap_self.random, __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED));
-	return was_drawn || heap_is_due(n);
+	heap_self.left = sampled ? ktr__sampled_gap(&heap_self.random, period) : HEAP_LATER;
+	if (was_on || heap_self.left <= n)
+		return sampled;
+	heap_self.left -= n;
+	return false;
 }
 
 /* ---- what is told ---- */
 
+static void heap_fire(const void *block, uint64_t n, uint64_t period, const void *stack)
+{
+	if (period)
+		KTR__FIRE4(ktr__heap_probe[KTR__HEAP_SAMPLE], block, n, period, stack);
+	if (ktr__heap_is_on(KTR__HEAP_ALLOC_STACK))
+		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_ALLOC_STACK], block, n, stack);
+}
+
+/* period 0: it is no sample. */
+static __attribute__((noinline)) void heap_got_known(const void *block, uint64_t n, uint64_t period,
+						     const struct ktr__here *here)
+{
+	struct ktr__frames frames;
+	int saved = errno;
+
+	heap_self.tells = here->sp;
+	ktr__stacks_from(&frames, here);
+	heap_self.tells = 0;
+	heap_fire(block, n, period, &frames);
+	errno = saved;
+}
+
+/* Others are small, it may be. */
+static __attribute__((noinline)) void heap_got_strange(const void *block, uint64_t n, uint64_t period,
+						       const struct ktr__here *here)
+{
+	struct ktr__frame frame;
+
+	ktr__stacks_one(&frame, here->pc);
+	heap_fire(block, n, period, &frame);
+}
+
 static void heap_got(const void *block, uint64_t n, const struct ktr__here *here)
 {
 	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
-	struct ktr__frames frames;
-	bool is_due;
+	uint64_t period = __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED);
 
 	if (heap_is_ours(here))
 		return;
@@ -81,16 +107,16 @@ static void heap_got(const void *block, uint64_t n, const struct ktr__here *here
 			KTR__FIRE2(ktr__heap_probe[KTR__HEAP_FAIL], n, here->pc);
 		return;
 	}
-	is_due = heap_is_due(n) && ktr__sampled_add((uintptr_t)block);
-	if (is_due || on & KTR__HEAP_BIT(ALLOC_STACK))
-		heap_stack(&frames, here);
-	if (is_due)
-		KTR__FIRE4(ktr__heap_probe[KTR__HEAP_SAMPLE], block, n,
-			   __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED), &frames);
-	if (on & KTR__HEAP_BIT(ALLOC_STACK))
-		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_ALLOC_STACK], block, n, &frames);
-	else if (on & KTR__HEAP_BIT(ALLOC))
-		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_ALLOC], block, n, here->pc);
+	if (!heap_is_due(n, on, period) || !ktr__sampled_add((uintptr_t)block))
+		period = 0;
+	if (!period && !(on & KTR__HEAP_BIT(ALLOC_STACK))) {
+		if (on & KTR__HEAP_BIT(ALLOC))
+			KTR__FIRE3(ktr__heap_probe[KTR__HEAP_ALLOC], block, n, here->pc);
+	} else if (ktr__stacks_known(here->sp)) {
+		heap_got_known(block, n, period, here);
+	} else {
+		heap_got_strange(block, n, period, here);
+	}
 }
 
 static void heap_gives(const void *block, const struct ktr__here *here)
@@ -129,7 +155,7 @@ static void heap_moves(const void *block, uint64_t n, const struct ktr__here *he
 		return block;                                                                    \
 	}
 HEAP_TOLD(malloc, (size_t n), (n), n)
-HEAP_TOLD(calloc, (size_t k, size_t n), (k, n), k * n)
+HEAP_TOLD(calloc, (size_t k, size_t n), (k, n), n && k > SIZE_MAX / n ? SIZE_MAX : k * n)
 HEAP_TOLD(aligned_alloc, (size_t align, size_t n), (align, n), n)
 HEAP_TOLD(memalign, (size_t align, size_t n), (align, n), n)
 HEAP_TOLD(valloc, (size_t n), (n), n)
@@ -140,7 +166,8 @@ static __attribute__((noinline)) int heap_told_posix_memalign(void **to, size_t 
 	const struct ktr__here here = KTR__HERE();
 	int code = ktr__heap_real.posix_memalign(to, align, n);
 
-	heap_got(code ? NULL : *to, n, &here);
+	if (code != EINVAL)
+		heap_got(code ? NULL : *to, n, &here);
 	return code;
 }
 
@@ -167,23 +194,23 @@ static __attribute__((noinline)) void heap_told_free(void *p)
 
 /* ---- all calls ---- */
 
-#define HEAP_GETS (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(FAIL))
-
 /* Does nobody want to know of a block of so many bytes? */
 static inline __attribute__((always_inline)) bool heap_passes(uint64_t n)
 {
 	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
 
-	if (__builtin_expect(heap_self.left <= n || on & HEAP_GETS, 0))
+	if (__builtin_expect(heap_self.left <= n || heap_self.passes != on, 0))
 		return false;
 	heap_self.left -= n;
 	return true;
 }
 
 #define HEAP_TRACE(type, name, parameters, arguments, n)                                         \
-	type ktr__traced_##name parameters                                                       \
+	KTR__HEAP_OPTIMIZED type ktr__traced_##name parameters                                   \
 	{                                                                                        \
-		return heap_passes(n) ? ktr__heap_real.name arguments : heap_told_##name arguments; \
+		if (!heap_passes(n))                                                             \
+			KTR__HEAP_TAIL heap_told_##name arguments;                               \
+		KTR__HEAP_TAIL ktr__heap_real.name arguments;                                    \
 	}
 HEAP_TRACE(void *, malloc, (size_t n), (n), n)
 HEAP_TRACE(void *, aligned_alloc, (size_t align, size_t n), (align, n), n)
@@ -192,27 +219,26 @@ HEAP_TRACE(void *, valloc, (size_t n), (n), n)
 HEAP_TRACE(void *, pvalloc, (size_t n), (n), n)
 HEAP_TRACE(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n), n)
 
-void *ktr__traced_calloc(size_t k, size_t n)
+KTR__HEAP_OPTIMIZED void *ktr__traced_calloc(size_t k, size_t n)
 {
 	size_t bytes;
 
 	/* Where that is too much there will be no block. */
 	if (__builtin_mul_overflow(k, n, &bytes) || !heap_passes(bytes))
-		return heap_told_calloc(k, n);
-	return ktr__heap_real.calloc(k, n);
+		KTR__HEAP_TAIL heap_told_calloc(k, n);
+	KTR__HEAP_TAIL ktr__heap_real.calloc(k, n);
 }
 
-void *ktr__traced_realloc(void *p, size_t n)
+KTR__HEAP_OPTIMIZED void *ktr__traced_realloc(void *p, size_t n)
 {
 	if (ktr__sampled_may((uintptr_t)p) || ktr__heap_is_on(KTR__HEAP_REALLOC) || !heap_passes(n))
-		return heap_told_realloc(p, n);
-	return ktr__heap_real.realloc(p, n);
+		KTR__HEAP_TAIL heap_told_realloc(p, n);
+	KTR__HEAP_TAIL ktr__heap_real.realloc(p, n);
 }
 
-void ktr__traced_free(void *p)
+KTR__HEAP_OPTIMIZED void ktr__traced_free(void *p)
 {
 	if (__builtin_expect(ktr__sampled_may((uintptr_t)p) || ktr__heap_is_on(KTR__HEAP_FREE), 0))
-		heap_told_free(p);
-	else
-		ktr__heap_real.free(p);
+		KTR__HEAP_TAIL heap_told_free(p);
+	KTR__HEAP_TAIL ktr__heap_real.free(p);
 }

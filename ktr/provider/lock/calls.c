@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdint.h>
 
 struct ktr__lock_calls ktr__lock_real;
@@ -73,7 +74,15 @@ void ktr__lock_resolve(void)
 	__asm__(".ifnb " old "\n\t.symver ktr__lock_old_" #name ", " #name "@" old "\n\t.endif");
 KTR__LOCK_CALLS(CALLS_EXPORT)
 
+/* A program that takes the function's address, and lies where it was linked for, has an entry of its own for it. */
 int ktr__lock_is_first(void)
 {
-	return dlsym(RTLD_DEFAULT, "pthread_mutex_lock") == (void *)(uintptr_t)ktr__lock_new_pthread_mutex_lock;
+	void *found = dlsym(RTLD_DEFAULT, "pthread_mutex_lock");
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (found == (void *)(uintptr_t)ktr__lock_new_pthread_mutex_lock)
+		return 1;
+	return dladdr1(found, &info, (void **)(void *)&symbol, RTLD_DL_SYMENT) && symbol &&
+	       symbol->st_shndx == SHN_UNDEF;
 }

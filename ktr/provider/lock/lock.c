@@ -112,8 +112,7 @@ static void lock_lead(void)
 	LOCK_NEEDS(LOCK_LEAD)
 }
 
-/* Right after the event that it belongs to, by the same thread. */
-__attribute__((noinline)) void ktr__lock_stack(const volatile void *lock, const void *caller)
+static __attribute__((noinline)) void lock_stack_known(const volatile void *lock, const void *caller)
 {
 	struct ktr__frames frames;
 	int saved = errno;
@@ -121,6 +120,19 @@ __attribute__((noinline)) void ktr__lock_stack(const volatile void *lock, const 
 	ktr__stacks_here(&frames, caller);
 	KTR__FIRE2(ktr__lock_probe[KTR__LOCK_STACK], lock, (uint64_t)(uintptr_t)&frames);
 	errno = saved;
+}
+
+/* Right after the event that it belongs to, by the same thread. */
+void ktr__lock_stack(const volatile void *lock, const void *caller)
+{
+	struct ktr__frame frame;
+
+	if (ktr__stacks_known((uintptr_t)__builtin_frame_address(0))) {
+		lock_stack_known(lock, caller);
+		return;
+	}
+	ktr__stacks_one(&frame, (uintptr_t)caller);
+	KTR__FIRE2(ktr__lock_probe[KTR__LOCK_STACK], lock, (uint64_t)(uintptr_t)&frame);
 }
 
 /* ---- the provider's operations ---- */
@@ -223,6 +235,7 @@ __attribute__((constructor)) static void lock_begin(void)
 	if (!lock_is_asked())
 		return;
 	ktr__mutex_begin();
+	ktr__stacks_want();
 	if (ktr_provider_register("lock", &lock_ops, NULL, &provider))
 		return;
 	for (unsigned i = 0; i < KTR__LOCK_N; i++)

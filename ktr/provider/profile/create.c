@@ -21,6 +21,7 @@ typedef void *create_start(void *);
 typedef int create_call(pthread_t *, const pthread_attr_t *, create_start *, void *);
 
 void (*ktr__create_begins)(void);
+void (*ktr__create_asks)(void);
 __thread bool ktr__create_is_own;
 
 struct create_begin {
@@ -34,8 +35,11 @@ static void *create_begin(void *context)
 {
 	struct create_begin *given = context, begin = *given;
 	void (*begins)(void) = __atomic_load_n(&ktr__create_begins, __ATOMIC_ACQUIRE);
+	void (*asks)(void) = __atomic_load_n(&ktr__create_asks, __ATOMIC_ACQUIRE);
 
 	free(given);
+	if (asks)
+		asks();
 	if (begins)
 		begins();
 	return begin.start(begin.argument);
@@ -77,7 +81,8 @@ int ktr__new_pthread_create(pthread_t *thread, const pthread_attr_t *attr, creat
 
 	if (!real)
 		return ENOSYS;
-	if ((!is_own && !__atomic_load_n(&ktr__create_begins, __ATOMIC_RELAXED)) ||
+	if ((!is_own && !__atomic_load_n(&ktr__create_begins, __ATOMIC_RELAXED) &&
+	     !__atomic_load_n(&ktr__create_asks, __ATOMIC_RELAXED)) ||
 	    !(begin = malloc(sizeof(*begin))))
 		return real(thread, attr, start, argument);
 	begin->start = start;

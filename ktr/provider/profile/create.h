@@ -8,6 +8,9 @@
 /* What the calling thread does as it begins, or is met; NULL: nothing. Atomic. */
 extern void (*ktr__create_begins)(void);
 
+/* What it does before that, likewise, but for threads of ktr's own. */
+extern void (*ktr__create_asks)(void);
+
 /* Is the calling thread one that ktr has made? */
 extern __thread bool ktr__create_is_own __attribute__((tls_model("initial-exec")));
 

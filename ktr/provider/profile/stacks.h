@@ -2,21 +2,17 @@
 /*
  * Stacks of threads that call a provider's function, for providers that tell of such calls.
  *
- *	operation x operation	here	look
- *	here			safe	safe
- *	look			safe	one at a time
+ *	operation x operation	from, here	look, want
+ *	from, here		safe		safe
+ *	look, want		safe		one at a time
  */
 #ifndef KTR_PROFILE_STACKS_H
 #define KTR_PROFILE_STACKS_H
 
-#include "ktr/record/record.h"
+#include "ktr/provider/profile/unwind.h"
 
+#include <stdbool.h>
 #include <stdint.h>
-
-/* Where the program called: where that goes on, and what the registers are there. */
-struct ktr__here {
-	uint64_t pc, sp, bp;
-};
 
 /* Within the function that the program called. It keeps a frame pointer for it. */
 #define KTR__HERE()                                                                              \
@@ -26,15 +22,31 @@ struct ktr__here {
 			*(const uint64_t *)__builtin_frame_address(0)                            \
 	}
 
+/* A stack of one frame, marked as cut, which takes little room itself: an event's argument, too. */
+struct ktr__frame {
+	uint64_t word, pcs[12];
+};
+
+void ktr__stacks_one(struct ktr__frame *frame, uint64_t pc);
+
 /*
- * The stack from there on, as an event's argument of KTR_ARG_STACK. Asks the loader for nothing, allocates nothing;
- * asks the kernel where a thread's stack is not known yet. Code that is not known makes the registry's thread look.
- * Async-signal-safe.
+ * Is that where more frames can be had? Not of a thread whose stack is not known, or has little room left, nor on
+ * another stack than the thread's own: a coroutine's, that of signals. Async-signal-safe.
+ */
+bool ktr__stacks_known(uint64_t sp);
+
+/*
+ * Fills in the stack from there on, as an event's argument of KTR_ARG_STACK; of one that is not known one frame.
+ * Asks neither the loader nor the kernel, allocates nothing. Code that is not known makes the registry's thread
+ * look. Async-signal-safe.
  */
 void ktr__stacks_from(struct ktr__frames *frames, const struct ktr__here *here);
 
-/* The same within a function that has such a function's return address. */
+/* The same within a function that has such a function's return address. Takes a kilobyte. */
 void ktr__stacks_here(struct ktr__frames *frames, const void *caller);
+
+/* From now on threads take down where their stacks lie when they begin, also those that call this. */
+void ktr__stacks_want(void);
 
 /* Takes in what has been loaded: before the first stack, and from an operation `look`. May wait for the loader. */
 void ktr__stacks_look(void);

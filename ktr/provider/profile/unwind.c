@@ -17,6 +17,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -26,7 +27,6 @@
 /* [bytes] below rsp that belong to a function, and no handler writes to (x86-64 ABI, 3.2.2) */
 #define UNWIND_RED     128
 #define UNWIND_MAIN    (64ul << 20) /* [bytes] nothing else lies so near below the main thread's environment */
-#define UNWIND_OWN     (256ul << 20) /* [bytes] more has hardly a thread of its stack in use */
 #define UNWIND_SIGNALS 4            /* handlers within each other */
 
 struct unwind {
@@ -40,9 +40,17 @@ struct unwind {
 
 static uintptr_t unwind_main; /* where the main thread's stack ends */
 
+/* The kernel puts the program's name above it. The environment, below that, may have been moved. */
 __attribute__((constructor(101))) static void unwind_note_main(void)
 {
-	unwind_main = (uintptr_t)environ;
+	unwind_main = getauxval(AT_EXECFN);
+	if (!unwind_main)
+		unwind_main = (uintptr_t)environ;
+}
+
+uint64_t ktr__unwind_main(uint64_t sp)
+{
+	return sp < unwind_main && unwind_main - sp < UNWIND_MAIN ? unwind_main : 0;
 }
 
 /* ---- where stacks end ---- */
@@ -64,25 +72,6 @@ static uint64_t unwind_ask(uint64_t sp)
 	return page + (n > 0 ? (uint64_t)n : 1) * UNWIND_PAGE;
 }
 
-/* glibc puts what it knows of a thread at the upper end of the thread's stack, below which nothing is missing. */
-void ktr__unwind_range(struct ktr__stack_range *own, uint64_t sp)
-{
-	uint64_t end = own->high ? own->high : (uint64_t)(uintptr_t)__builtin_thread_pointer();
-	uint64_t low = sp & -UNWIND_PAGE, to = own->high ? own->low : end, at = low;
-
-	if ((own->high && sp >= own->low) || sp >= to || to - sp > UNWIND_OWN ||
-	    (sp < unwind_main && unwind_main - sp < UNWIND_MAIN) || ktr__own.sealed)
-		return;
-	while (at < to) {
-		uint64_t read = unwind_ask(at);
-
-		if (read < at + UNWIND_PAGE * UNWIND_PAGES && read < to)
-			return;
-		at = read;
-	}
-	*own = (struct ktr__stack_range){ low, end };
-}
-
 static void unwind_stack(struct unwind *u)
 {
 	const stack_t *signal_stack = &u->context->uc_stack;
@@ -90,7 +79,7 @@ static void unwind_stack(struct unwind *u)
 
 	if (u->sp >= u->own->low && u->sp < u->own->high)
 		u->end = u->own->high;
-	else if (u->sp < unwind_main && unwind_main - u->sp < UNWIND_MAIN)
+	else if (ktr__unwind_main(u->sp))
 		u->end = unwind_main;
 	else if (!(signal_stack->ss_flags & SS_DISABLE) && u->sp >= low && u->sp < low + signal_stack->ss_size)
 		u->end = low + signal_stack->ss_size;
@@ -200,6 +189,21 @@ static enum unwind_step unwind_step(struct unwind *u, unsigned *n_signals, bool 
 	return unwind_row(u, row);
 }
 
+static void unwind_all(struct ktr__frames *frames, struct unwind *u, bool *strange)
+{
+	enum unwind_step step = UNWIND_ON;
+	unsigned n = 0, n_signals = 0;
+
+	*strange = false;
+	while (step == UNWIND_ON && n < KTR_STACK_MAX) {
+		frames->pcs[n++] = u->is_exact ? u->pc + 1 : u->pc;
+		step = unwind_step(u, &n_signals, strange);
+	}
+	frames->word = n * 8ull | (step == UNWIND_END ? 0 : KTR_PAYLOAD_CUT);
+	for (unsigned i = n; i < 12; i++)
+		frames->pcs[i] = 0;
+}
+
 void ktr__unwind(struct ktr__frames *frames, const ucontext_t *at, const struct ktr__stack_range *own,
 		 bool *strange)
 {
@@ -209,16 +213,15 @@ void ktr__unwind(struct ktr__frames *frames, const ucontext_t *at, const struct 
 			    .is_exact = true,
 			    .context = at,
 			    .own = own };
-	enum unwind_step step = UNWIND_ON;
-	unsigned n = 0, n_signals = 0;
 
-	*strange = false;
 	unwind_stack(&u);
-	while (step == UNWIND_ON && n < KTR_STACK_MAX) {
-		frames->pcs[n++] = u.is_exact ? u.pc + 1 : u.pc;
-		step = unwind_step(&u, &n_signals, strange);
-	}
-	frames->word = n * 8ull | (step == UNWIND_END ? 0 : KTR_PAYLOAD_CUT);
-	for (unsigned i = n; i < 12; i++)
-		frames->pcs[i] = 0;
+	unwind_all(frames, &u, strange);
+}
+
+void ktr__unwind_from(struct ktr__frames *frames, const struct ktr__here *here, uint64_t end, bool *strange)
+{
+	static const struct ktr__stack_range none;
+	struct unwind u = { .pc = here->pc, .sp = here->sp, .bp = here->bp, .end = end & ~7ull, .own = &none };
+
+	unwind_all(frames, &u, strange);
 }

@@ -24,11 +24,18 @@ struct ktr__stack_range {
 void ktr__unwind(struct ktr__frames *frames, const ucontext_t *at, const struct ktr__stack_range *own,
 		 bool *strange);
 
+/* Where a call goes on, and what the registers are there. */
+struct ktr__here {
+	uint64_t pc, sp, bp;
+};
+
 /*
- * Makes *own, of the calling thread (zeroed at first), lead as far down as sp, where sp is on the thread's own
- * stack: that ends where the C library's part of it begins. Asks the kernel, once for each part. Where it is on
- * another one, a coroutine's say, *own stays as it was. Async-signal-safe.
+ * The same of a call from there, on a stack that can be read from here->sp to end. Asks the kernel only where it
+ * comes through the frame of a handler of a signal, on a stack that nobody knows.
  */
-void ktr__unwind_range(struct ktr__stack_range *own, uint64_t sp);
+void ktr__unwind_from(struct ktr__frames *frames, const struct ktr__here *here, uint64_t end, bool *strange);
+
+/* Where the main thread's stack ends, if sp lies on that; else 0. Async-signal-safe. */
+uint64_t ktr__unwind_main(uint64_t sp);
 
 #endif

@@ -3,7 +3,7 @@
 
 heap.py sums FILE FUNCTION	blocks and bytes got, in use, and given back by others, of places with that function
 heap.py arena FILE MARK		bytes that glibc has in use more, between two blocks of MARK bytes: events of ktr json
-heap.py near FILE WANTED	whether the bytes got, an estimate, are within five standard errors of WANTED
+heap.py near FILE GOT LIVE	whether bytes got and in use, estimates, are within five standard errors of these
 """
 import json
 import sys
@@ -46,11 +46,12 @@ def arena(lines, mark):
     print(used)
 
 
-def near(heap, wanted):
+def near(heap, **wanted):
     """A sample stands for a period of bytes or a little more: the deviation of their sum is that of a Poisson number."""
-    error = heap["period"] * max(1, heap["samples"]) ** 0.5
-    off = abs(heap["got"]["bytes"] - wanted) / error
-    print("near" if off < 5 else f"{heap['got']['bytes']} of {wanted}: {off:.1f} standard errors")
+    for what, number in wanted.items():
+        error = heap["period"] * max(1, number / heap["period"]) ** 0.5
+        off = abs(heap[what]["bytes"] - number) / error
+        print("near" if off < 5 else f"{what} {heap[what]['bytes']} of {number}: {off:.1f} standard errors")
 
 
 what, path = sys.argv[1:3]
@@ -60,4 +61,4 @@ with open(path, encoding="utf-8") as f:
     elif what == "arena":
         arena(f, int(sys.argv[3]))
     else:
-        near(json.load(f), int(sys.argv[3]))
+        near(json.load(f), got=int(sys.argv[3]), live=int(sys.argv[4]))
