@@ -142,6 +142,32 @@ static int inject_shared(struct inject_work *work)
 		(int)parent);
 }
 
+/*
+ * The first thread gets memory in pthread_create(3). It has no variables of threads but zeros, which are what
+ * glibc's malloc(3) begins with; jemalloc takes them for a thread that has begun.
+ */
+static int inject_allocator(struct inject_work *work)
+{
+	static const char *const known[] = { "libc.so.6", "libc-2", "ld-linux-x86-64", "ld-2", "libktr-agent",
+					     "memfd:ktr-agent" };
+	const struct inject_object *object;
+	struct inject_elf elf;
+
+	for (unsigned i = 0; i < work->maps.n; i++) {
+		object = &work->maps.object[i];
+		for (unsigned k = 0; k < sizeof(known) / sizeof(known[0]) && object; k++)
+			object = strncmp(object->name, known[k], strlen(known[k])) == 0 ? NULL : object;
+		if (object && inject_elf_open(work->memory, object->base, &elf) &&
+		    inject_elf_symbol(&elf, "calloc"))
+			return ktr_error_set(work->err, ENOTSUP,
+					     "its memory is another allocator's than the C library's, %s, "
+					     "which a thread from outside must not call: start it with ktr run "
+					     "--agent",
+					     object->name);
+	}
+	return 0;
+}
+
 /* Looks through its objects. 0 or -errno. */
 static int inject_look(struct inject_work *work)
 {
@@ -156,6 +182,7 @@ static int inject_look(struct inject_work *work)
 	if (!work->avoid.libc || !work->avoid.loader)
 		return ktr_error_set(work->err, ENOSYS, "it has no C library that ktr knows");
 	rc = inject_functions(work);
+	rc = rc ? rc : inject_allocator(work);
 	if (rc)
 		return rc;
 	if (inject_elf_open(work->memory, work->avoid.loader->base, &elf))

@@ -257,6 +257,15 @@ status 0 "$ktr" detach -p $own
 is 'its mask then' "$("$ktr" sysctl -n -p $own debug.ktr.mask)" none
 kill $own
 
+# What a thread of ours, that is not the C library's, would call.
+$cc -std=gnu11 -D_GNU_SOURCE -DOWN_MALLOC -O1 -fno-builtin tests/programs/provider/heap_own.c -o "$dir/allocator" -lpthread || exit 1
+"$dir/allocator" 1000 &
+allocator=$!
+pids="$pids $allocator"
+await 'grep -qs sleep /proc/$allocator/wchan || grep -q "^State:.S" /proc/$allocator/status'
+refused $allocator 'another allocator.s than the C library.s, allocator,'
+kill $allocator
+
 # Elsewhere, where that may be made.
 elsewhere() { # TEXT COMMAND...: sleep, by way of COMMAND
 	text=$1

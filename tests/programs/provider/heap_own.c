@@ -118,10 +118,15 @@ static int own_forbid(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t thread;
 
+	if (argc > 1) {
+		own_work(1);
+		sleep((unsigned)atoi(argv[1]));
+		return 0;
+	}
 	if (own_forbid() || pthread_create(&thread, NULL, own_thread, NULL) || pthread_join(thread, NULL))
 		return 1;
 	puts("as without");
