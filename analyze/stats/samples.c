@@ -47,6 +47,16 @@ int ktr__sample_of(const struct ktr_event *event, struct ktr__sample *sample)
 	return 1;
 }
 
+const char *ktr__sample_word(enum ktr__sample_how how)
+{
+	static const char *const words[] = { [KTR__SAMPLE_KERNEL] = "[kernel]",
+					     [KTR__SAMPLE_BLOCKED] = "[signals blocked]",
+					     [KTR__SAMPLE_MISSED] = "[not seen]",
+					     [KTR__SAMPLE_WAITING] = "[waiting]" };
+
+	return words[how];
+}
+
 const char *ktr__sample_function(struct ktr__symbols *symbols, const struct ktr_event *event, uint64_t pc,
 				 size_t *n, char text[24])
 {
@@ -129,9 +139,7 @@ static int samples_frame(struct ktr__samples *samples, const struct ktr_event *e
 static int samples_stack(struct ktr__samples *samples, const struct ktr_event *event,
 			 const struct ktr__sample *sample)
 {
-	const char *inner = sample->how == KTR__SAMPLE_KERNEL  ? "[kernel]" :
-			    sample->how == KTR__SAMPLE_WAITING ? "[waiting]" :
-								 NULL;
+	const char *inner = ktr__sample_word(sample->how);
 	uint32_t n_frames = sample->stack->n_bytes / 8;
 	int rc = inner ? samples_frame(samples, event, inner, strlen(inner), 1, sample->ns) : 0;
 

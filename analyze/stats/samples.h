@@ -28,6 +28,9 @@ struct ktr__sample {
 /* Is the event one? */
 int ktr__sample_of(const struct ktr_event *event, struct ktr__sample *sample);
 
+/* What stands, within the frames of its stack, for where a sample was; NULL: the innermost of them does. */
+const char *ktr__sample_word(enum ktr__sample_how how);
+
 /* The function that a frame of a stack is in, or its address: valid until the next call. *n: its bytes. */
 const char *ktr__sample_function(struct ktr__symbols *symbols, const struct ktr_event *event, uint64_t pc,
 				 size_t *n, char text[24]);

@@ -148,6 +148,15 @@ static struct symbols_module *symbols_module(const struct ktr__symbols *symbols,
 	return best;
 }
 
+const struct ktr__module_entry *ktr__symbols_module(const struct ktr__symbols *symbols, uint32_t proc,
+						    uint64_t address)
+{
+	const struct symbols_module *module =
+		address < SYMBOLS_LOWEST ? NULL : symbols_module(symbols, proc, address);
+
+	return module ? module->module : NULL;
+}
+
 static int symbols_same(const struct ktr__module_entry *a, const struct ktr__module_entry *b)
 {
 	return a->n_build_id == b->n_build_id &&

@@ -28,4 +28,8 @@ void ktr__symbols_free(struct ktr__symbols *symbols);
 const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
 			    enum ktr__symbols_kind kind);
 
+/* The object of an address in a process: of the tables. NULL: in none. */
+const struct ktr__module_entry *ktr__symbols_module(const struct ktr__symbols *symbols, uint32_t proc,
+						    uint64_t address);
+
 #endif

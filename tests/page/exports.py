@@ -5,6 +5,7 @@
 """
 import collections
 import csv
+import gzip
 import json
 import re
 import shutil
@@ -342,6 +343,26 @@ def parquet():
                 same(row[f'text{i}'], None, 'argument')
 
 
+# Formats of samples, of a trace without: nothing in them, but well-formed. With samples: tests/cli/show/profiles.py.
+def pprof():
+    same(gzip.open(FILE).read().count(b'nanoseconds'), 1, 'names of units')
+
+
+def speedscope():
+    told = json.load(open(FILE, encoding='utf-8'))
+    same((told['profiles'], told['shared']['frames']), ([], []), 'profiles')
+
+
+def firefox():
+    told = json.load(open(FILE, encoding='utf-8'))
+    same((told['threads'], told['shared']['stackTable']['length']), ([], 0), 'threads')
+
+
+def perf_script():
+    same(open(FILE, encoding='utf-8').read(), '', 'lines')
+
+
 FORMATS = {'chrome': chrome, 'perfetto': perfetto, 'csv': csv_, 'folded': folded, 'schedgraph': schedgraph,
-           'tracedat': tracedat, 'parquet': parquet}
+           'tracedat': tracedat, 'parquet': parquet, 'pprof': pprof, 'speedscope': speedscope, 'firefox': firefox,
+           'perf-script': perf_script}
 FORMATS[FORMAT]()

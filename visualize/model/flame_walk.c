@@ -166,10 +166,7 @@ static int flame_walk_stack(struct ktr__flame_walk *walk, const struct ktr_event
 static int flame_walk_sample(struct ktr__flame_walk *walk, const struct ktr_event *event,
 			     const struct ktr__sample *sample)
 {
-	static const char *const innermost[] = { [KTR__SAMPLE_KERNEL] = "[kernel]",
-						 [KTR__SAMPLE_BLOCKED] = "[signals blocked]",
-						 [KTR__SAMPLE_MISSED] = "[not seen]",
-						 [KTR__SAMPLE_WAITING] = "[waiting]" };
+	const char *inner = ktr__sample_word(sample->how);
 	struct ktr__flame_thread *t = flame_walk_thread(walk, event->thread);
 	uint32_t node;
 	int rc;
@@ -178,9 +175,8 @@ static int flame_walk_sample(struct ktr__flame_walk *walk, const struct ktr_even
 		return -ENOMEM;
 	node = t->base[2];
 	rc = flame_walk_frames(walk, &walk->to->samples, event, sample->stack, &node);
-	if (rc == 0 && sample->how != KTR__SAMPLE_USER)
-		rc = ktr__flame_child(&walk->to->samples, node, innermost[sample->how],
-				      strlen(innermost[sample->how]), &node);
+	if (rc == 0 && inner != NULL)
+		rc = ktr__flame_child(&walk->to->samples, node, inner, strlen(inner), &node);
 	walk->to->samples.node[node].self[walk->side] += sample->ns;
 	walk->n_samples++;
 	walk->n_waiting += sample->how == KTR__SAMPLE_WAITING;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Samples as `perf script` prints them, which most programs that draw profiles read: of each a line, then its
+ * stack, the innermost frame first, and an empty line. The period is the time that the sample stands for.
+ */
+#include "visualize/export/exports.h"
+#include "visualize/export/stack_set.h"
+#include "visualize/model/label.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* As perf has it where it does not know. */
+#define PERF_UNKNOWN "[unknown]"
+
+static void perf_text(FILE *to, const char *text)
+{
+	char clean[4 * 1024 + 4];
+	size_t n = strlen(text);
+
+	fwrite(clean, 1, ktr__label_clean(clean, sizeof(clean), text, n < 1024 ? n : 1024), to);
+}
+
+/*
+ * A frame, after what was inlined there. Addresses are as perf's: of the innermost frame that of the instruction,
+ * of others where the call returns to.
+ */
+static void perf_frame(struct ktr__export *e, const struct ktr__stack_set *set,
+		       const struct ktr__stack_frame *frame, int is_innermost)
+{
+	uint64_t address = frame->address ? frame->address + !is_innermost : 0;
+	const struct ktr__stack_line *line = &set->line[frame->line];
+	const char *name;
+
+	for (uint32_t i = 1; i < frame->n_lines; i++, line++)
+		fprintf(e->to, "\t%16" PRIx64 " %s (inlined)\n", address, set->function[line->function].name);
+	name = set->function[line->function].name;
+	fprintf(e->to, "\t%16" PRIx64 " %s (", address, name);
+	if (frame->module)
+		perf_text(e->to, set->module[frame->module - 1].entry->path);
+	else
+		fputs(strcmp(name, ktr__sample_word(KTR__SAMPLE_KERNEL)) == 0 ? "[kernel.kallsyms]" : PERF_UNKNOWN,
+		      e->to);
+	fputs(")\n", e->to);
+}
+
+static void perf_sample(struct ktr__export *e, const struct ktr__stack_set *set, const struct ktr_event *event,
+			const struct ktr__stack_sample *sample)
+{
+	perf_text(e->to, event->thread->name[0] != '\0' ? event->thread->name : "?");
+	fprintf(e->to, " %" PRIu32 "/%" PRIu32 " [%03" PRIu32 "] %5" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " %s: \n",
+		event->thread->pid, event->thread->tid, event->cpu, sample->time_ns / 1000000000,
+		sample->time_ns % 1000000000, sample->ns,
+		sample->how == KTR__SAMPLE_WAITING ? "wall-clock" : "cpu-clock");
+	for (uint32_t node = sample->node; node != 0; node = set->node[node].parent)
+		perf_frame(e, set, &set->frame[set->node[node].frame], node == sample->node);
+	putc('\n', e->to);
+}
+
+static int perf_begin(struct ktr__export *e)
+{
+	return ktr__stack_set_begin(e->data, e->symbols);
+}
+
+/* Told at once: of a thread no sample is kept but the last. */
+static int perf_event(struct ktr__export *e, const struct ktr_event *event)
+{
+	struct ktr__stack_set *set = e->data;
+	uint64_t n = set->n;
+	int rc = ktr__stack_set_event(set, event);
+	struct ktr__stack_thread *thread;
+
+	if (rc != 0 || set->n == n)
+		return rc;
+	thread = &set->thread[set->of_thread[event->thread->id] - 1];
+	perf_sample(e, set, event, &thread->sample[--thread->n]);
+	return 0;
+}
+
+static int perf_end(struct ktr__export *e)
+{
+	ktr__stack_set_note(e->data, e->note, sizeof(e->note));
+	return 0;
+}
+
+static void perf_free(struct ktr__export *e)
+{
+	ktr__stack_set_free(e->data);
+}
+
+const struct ktr__export_format ktr__export_perf = {
+	.name = "perf-script",
+	.help = "samples as perf script prints them: FlameGraph, Firefox Profiler, speedscope",
+	.n_data = sizeof(struct ktr__stack_set),
+	.begin = perf_begin,
+	.event = perf_event,
+	.end = perf_end,
+	.free = perf_free,
+};
