@@ -12,10 +12,14 @@
 
 #include "analyze/read/tables.h"
 #include "analyze/stats/ends.h"
+#include "analyze/read/trace_set.h"
+#include "analyze/symbols/process_code.h"
 #include "analyze/symbols/symbols.h"
+#include "ktr/session/kernel.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 int ktr__reader_fail(struct ktr_reader *reader, int rc)
@@ -288,10 +292,30 @@ const struct ktr__tables *ktr__reader_tables(const struct ktr_reader *reader)
 	return &reader->source.tables;
 }
 
+/* Where the names of code are that is in no file. */
+static void reader_code(struct ktr_reader *reader)
+{
+	const struct ktr__event_source *source = &reader->source;
+	const struct ktr_reader_info *info = &source->info;
+	const char *trace = source->set ? source->set->member[source->set->n - 1].path : NULL;
+	struct ktr__process_code_where where = { .utc_offset_ns = info->utc_offset_ns };
+	uint64_t id[2];
+
+	ktr__kernel_boot_id(id);
+	where.is_here = (id[0] | id[1]) && memcmp(id, info->boot_id, sizeof(id)) == 0;
+	if (trace && asprintf(&reader->code_folder, "%s/" KTR_TRACE_DIR, trace) < 0)
+		reader->code_folder = NULL;
+	where.folder = reader->code_folder;
+	ktr__symbols_code(reader->symbols, &where);
+}
+
 struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader)
 {
-	if (!reader->symbols)
-		reader->symbols = ktr__symbols_new(&reader->source.tables);
+	if (reader->symbols)
+		return reader->symbols;
+	reader->symbols = ktr__symbols_new(&reader->source.tables);
+	if (reader->symbols)
+		reader_code(reader);
 	return reader->symbols;
 }
 

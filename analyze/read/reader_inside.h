@@ -20,6 +20,7 @@ struct ktr_reader {
 	struct ktr_error error;
 	int failed;                   /* -errno for good */
 	struct ktr__symbols *symbols; /* NULL until asked for */
+	char *code_folder;            /* owned, with them; NULL: it is no trace */
 	struct ktr__watch watch;      /* follow */
 	uint64_t mature_ns;           /* follow: what was seen before may be handed out */
 	int over;                     /* follow: nothing more will come */

@@ -166,6 +166,7 @@ void ktr_reader_close(struct ktr_reader *reader)
 	if (!reader)
 		return;
 	ktr__symbols_free(reader->symbols);
+	free(reader->code_folder);
 	ktr__watch_close(&reader->watch);
 	ktr__merge_free(&reader->merge);
 	ktr__source_close(&reader->source);

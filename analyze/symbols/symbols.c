@@ -15,6 +15,7 @@
 
 #include "analyze/read/tables.h"
 #include "analyze/symbols/demangle.h"
+#include "analyze/symbols/process_code.h"
 #include "analyze/symbols/symtab.h"
 #include "conf/kit/array.h"
 #include "writer/format/ident.h"
@@ -62,6 +63,7 @@ struct ktr__symbols {
 	uint32_t n_files, file_room;
 	size_t n_bytes;                /* of all symbols */
 	struct symbols_answer *answer; /* owned; NULL until something is asked for */
+	struct ktr__process_code code;
 };
 
 static int symbols_order(const void *a, const void *b)
@@ -106,7 +108,21 @@ struct ktr__symbols *ktr__symbols_new(const struct ktr__tables *tables)
 
 struct ktr__symbols *ktr__symbols_like(const struct ktr__symbols *symbols)
 {
-	return ktr__symbols_new(symbols->tables);
+	struct ktr__symbols *like = ktr__symbols_new(symbols->tables);
+
+	if (like)
+		like->code.where = symbols->code.where;
+	return like;
+}
+
+void ktr__symbols_code(struct ktr__symbols *symbols, const struct ktr__process_code_where *where)
+{
+	symbols->code.where = *where;
+}
+
+int64_t ktr__symbols_keep(struct ktr__symbols *symbols)
+{
+	return ktr__process_code_keep(&symbols->code, symbols->tables);
 }
 
 void ktr__symbols_free(struct ktr__symbols *symbols)
@@ -115,6 +131,7 @@ void ktr__symbols_free(struct ktr__symbols *symbols)
 		return;
 	for (uint32_t i = 0; i < symbols->n_files; i++)
 		ktr__symtab_close(symbols->file[i].symtab);
+	ktr__process_code_free(&symbols->code);
 	free(symbols->file);
 	free(symbols->module);
 	free(symbols->answer);
@@ -193,17 +210,29 @@ static const struct ktr__symtab *symbols_symtab(struct ktr__symbols *symbols,
 }
 
 /* "name+0x12"; a name that is too long ends in "...". */
-static void symbols_print(char *text, const char *name, uint64_t offset)
+static void symbols_print(char *text, const char *name, size_t n, uint64_t offset)
 {
 	char behind[3 + sizeof("+0x") + 16];
-	size_t n = strlen(name);
 	int n_behind = snprintf(behind, sizeof(behind), "...+0x%" PRIx64, offset);
 
 	if (n + (size_t)n_behind < SYMBOLS_TEXT)
-		snprintf(text, SYMBOLS_TEXT, "%s%s", name, behind + 3);
+		snprintf(text, SYMBOLS_TEXT, "%.*s%s", (int)n, name, behind + 3);
 	else
 		snprintf(text, SYMBOLS_TEXT, "%.*s%s", (int)(SYMBOLS_TEXT - 1 - (size_t)n_behind),
 			 name, behind);
+}
+
+/* Code that is in no file: has it a name? */
+static int symbols_code(struct ktr__symbols *symbols, struct symbols_answer *answer, unsigned back)
+{
+	uint64_t offset;
+	size_t n;
+	const char *name = ktr__process_code_find(&symbols->code, symbols->tables, answer->proc,
+						  answer->address - back, &n, &offset);
+
+	if (name)
+		symbols_print(answer->text, name, n, offset + back);
+	return name != NULL;
 }
 
 static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *answer)
@@ -217,6 +246,9 @@ static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *an
 
 	answer->text[0] = '\0';
 	module = address < SYMBOLS_LOWEST ? NULL : symbols_module(symbols, answer->proc, address);
+	if ((!module || module->module->path[0] != '/') && address >= SYMBOLS_LOWEST &&
+	    symbols_code(symbols, answer, back))
+		return;
 	if (!module)
 		return;
 	own = address - module->module->base;
@@ -230,7 +262,8 @@ static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *an
 		name = ktr__ident_base(module->module->path);
 		offset = own;
 	}
-	symbols_print(answer->text, *name ? name : "?", offset + back);
+	name = *name ? name : "?";
+	symbols_print(answer->text, name, strlen(name), offset + back);
 }
 
 const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,

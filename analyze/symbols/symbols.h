@@ -17,13 +17,21 @@ enum ktr__symbols_kind {
 /* Over the modules of finished tables (borrowed). Owned; NULL without memory. */
 struct ktr__symbols *ktr__symbols_new(const struct ktr__tables *tables);
 
+/* Where names of code are that is in no file; before the first address is asked for. Borrows where->folder. */
+struct ktr__process_code_where;
+void ktr__symbols_code(struct ktr__symbols *symbols, const struct ktr__process_code_where *where);
+
+/* Keeps those of all processes in the folder, as a file of its own. How many names, or -errno. */
+int64_t ktr__symbols_keep(struct ktr__symbols *symbols);
+
 /* Others over the same, for another thread. Owned; NULL without memory. */
 struct ktr__symbols *ktr__symbols_like(const struct ktr__symbols *symbols);
 void ktr__symbols_free(struct ktr__symbols *symbols);
 
 /*
  * An address in a process, by its row: "function+0x12" (demangled), "module.so+0x1234" where no symbol is
- * known, NULL where no module is. Any bytes; valid until the next call.
+ * known, "[jit]+0x12" for code that is in no file and has no name, NULL where no module is. Any bytes; valid until
+ * the next call.
  */
 const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
 			    enum ktr__symbols_kind kind);

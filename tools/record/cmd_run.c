@@ -23,6 +23,7 @@
 #include "tools/record/cmd_run.h"
 #include "tools/record/program.h"
 #include "tools/record/run_check.h"
+#include "tools/record/run_code.h"
 #include "tools/record/run_environment.h"
 #include "tools/record/run_heap.h"
 #include "tools/record/run_hold.h"
@@ -599,6 +600,8 @@ int run_program(struct run *run, char **program)
 		return rc;
 	}
 	run_standby_end(&standby, run_is_live(run));
+	if (run->agent && run_has_trace(run))
+		run_code_keep(run->command, run->path);
 	run_summary(run);
 	if (!held)
 		run_trigger_end(run);

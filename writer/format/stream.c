@@ -127,6 +127,8 @@ static int stream_remove(struct ktr__trace *trace, const char *name)
 	for (int i = 0; side_fd >= 0 && i < KTR_SIDECARS; i++)
 		trace->sys->unlinkat(side_fd, stream_sidecars[i], 0);
 	if (side_fd >= 0)
+		trace->sys->unlinkat(side_fd, KTR__CODE_FILE, 0);
+	if (side_fd >= 0)
 		trace->sys->close(side_fd);
 	trace->sys->unlinkat(dir_fd, KTR_TRACE_DIR, AT_REMOVEDIR);
 	trace->sys->unlinkat(dir_fd, KTR_TRACE_METADATA, 0);

@@ -26,6 +26,12 @@
 
 #include <limits.h>
 
+/*
+ * In the folder of sidecars, where a command has left it: names of code that is in no file, a line for each, "ROW
+ * START SIZE NAME", ROW being the process's, START and SIZE in hexadecimal digits.
+ */
+#define KTR__CODE_FILE "code.map"
+
 struct ktr__file {
 	int fd;	       /* -1: not open */
 	int torn;      /* 1: bytes may lie after `bytes` that have to go first */

@@ -13,6 +13,7 @@
 #include "ktr/provider/profile/profile.h"
 
 #include "ktr/knob/probes_asked.h"
+#include "ktr/provider/profile/code.h"
 #include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/maps.h"
 #include "ktr/provider/profile/threads.h"
@@ -322,7 +323,8 @@ static void profile_look(struct ktr_provider *provider)
 	if (!profile_period_ns)
 		return;
 	ktr__maps_look();
-	__atomic_store_n(&profile_strange, 0, __ATOMIC_RELAXED);
+	if (__atomic_exchange_n(&profile_strange, 0, __ATOMIC_RELAXED))
+		ktr__code_look();
 	if (!profile_is_ours(profile_signal)) {
 		/* The program has taken the signal: its handler gets no more of ours. */
 		uint64_t period_ns = profile_period_ns;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions are those that /proc/self/maps has. What only reserves addresses counts with the code that lies beside
+ * it: engines reserve a range, and make parts of it executable as they need them.
+ */
+#include "ktr/provider/profile/code.h"
+
+#include "ktr/record/module.h"
+#include "ktr/record/own.h"
+#include "ktr/record/proc.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CODE_REGIONS 64 /* further ones have no row */
+
+struct code_region {
+	uint64_t begin, end;
+};
+
+static struct code_region code_known[CODE_REGIONS]; /* a forked child has copies of the rows */
+static uint32_t code_n_known;
+
+/* A row, unless there is one that holds it. */
+static void code_tell(uint64_t begin, uint64_t end, const char *path)
+{
+	struct ktr__object object = { .base = begin, .end = end };
+
+	for (uint32_t i = 0; i < code_n_known; i++)
+		if (code_known[i].begin <= begin && end <= code_known[i].end)
+			return;
+	if (code_n_known == CODE_REGIONS)
+		return;
+	code_known[code_n_known++] = (struct code_region){ begin, end };
+	snprintf(object.path, sizeof(object.path), "%s", path);
+	ktr__proc_module_add(&object);
+}
+
+static void code_end(const struct code_region *region, bool is_code)
+{
+	if (is_code)
+		code_tell(region->begin, region->end, "[jit]");
+}
+
+/* Of no file, or of memory that has two mappings: code, or addresses that are reserved. */
+static bool code_may_be(const char *access, uint64_t inode, const char *name)
+{
+	if (strncmp(name, "/memfd:", 7) == 0)
+		return access[2] == 'x';
+	return (access[2] == 'x' || strncmp(access, "---", 3) == 0) && !inode &&
+	       (!*name || strncmp(name, "[anon:", 6) == 0);
+}
+
+/* Is it the page by which a jitdump is found? */
+static bool code_is_jitdump(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char wanted[32];
+
+	snprintf(wanted, sizeof(wanted), "jit-%ld.dump", (long)getpid());
+	return slash && strcmp(slash + 1, wanted) == 0;
+}
+
+void ktr__code_look(void)
+{
+	FILE *maps = ktr__own.map && ktr__rec.proc ? fopen("/proc/self/maps", "re") : NULL;
+	struct code_region region = { 0, 0 };
+	bool is_code = false;
+	char line[4096];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		uint64_t begin, end, inode;
+		char access[5];
+		int path = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*s %" SCNu64 " %n", &begin, &end, access, &inode,
+			   &path) < 4 || !path)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		if (access[2] == 'x' && code_is_jitdump(line + path))
+			code_tell(begin, end, line + path);
+		if (!code_may_be(access, inode, line + path) || begin != region.end) {
+			code_end(&region, is_code);
+			is_code = false;
+			region = (struct code_region){ begin, begin };
+		}
+		if (code_may_be(access, inode, line + path))
+			region.end = end;
+		is_code |= access[2] == 'x' && region.end == end;
+	}
+	code_end(&region, is_code);
+	if (maps)
+		fclose(maps);
+}
