@@ -75,20 +75,37 @@ const char *ktr__sample_function(struct ktr__symbols *symbols, const struct ktr_
 	return name;
 }
 
+unsigned ktr__sample_lines(struct ktr__symbols *symbols, const struct ktr_event *event, uint64_t pc,
+			   struct ktr__sample_line line[KTR__DEBUG_LINES], char text[24])
+{
+	const struct ktr__debug_line *known = NULL;
+	uint32_t proc = ktr__tables_proc(event->thread);
+	unsigned n = symbols ? ktr__symbols_lines(symbols, proc, pc - 1, &known) : 0, last = n ? n - 1 : 0;
+
+	line[0] = (struct ktr__sample_line){ NULL, 0, NULL, 0 };
+	for (unsigned i = 0; i < n; i++) {
+		const char *name = known[i].function;
+
+		line[i] = (struct ktr__sample_line){ name, name ? strlen(name) : 0, known[i].file, known[i].line };
+	}
+	line[last].name = ktr__sample_function(symbols, event, pc, &line[last].n, text);
+	return last + 1;
+}
+
 /* ---- functions ---- */
 
-static struct ktr__sampled *samples_make(struct ktr__samples *samples, const struct ktr_reader_thread *thread,
+static struct ktr__sampled *samples_make(struct ktr__sampled_rows *rows, const struct ktr_reader_thread *thread,
 					 const char *name, size_t n, uint64_t hash)
 {
-	unsigned room = samples->function_room ? 2 * samples->function_room : 64;
-	struct ktr__sampled **grown = samples->function, *made;
+	unsigned room = rows->room ? 2 * rows->room : 64;
+	struct ktr__sampled **grown = rows->row, *made;
 
-	if (samples->n_functions == samples->function_room) {
+	if (rows->n == rows->room) {
 		grown = realloc(grown, room * sizeof(struct ktr__sampled *));
 		if (!grown)
 			return NULL;
-		samples->function = grown;
-		samples->function_room = room;
+		rows->row = grown;
+		rows->room = room;
 	}
 	made = calloc(1, sizeof(*made));
 	if (!made || !(made->name = strndup(name, n))) {
@@ -97,21 +114,21 @@ static struct ktr__sampled *samples_make(struct ktr__samples *samples, const str
 	}
 	made->thread = thread;
 	made->hash = hash;
-	made->chain = samples->bucket[hash % SAMPLES_BUCKETS];
-	samples->bucket[hash % SAMPLES_BUCKETS] = made;
-	return samples->function[samples->n_functions++] = made;
+	made->chain = rows->bucket[hash % SAMPLES_BUCKETS];
+	rows->bucket[hash % SAMPLES_BUCKETS] = made;
+	return rows->row[rows->n++] = made;
 }
 
-static struct ktr__sampled *samples_find(struct ktr__samples *samples, const struct ktr_reader_thread *thread,
+static struct ktr__sampled *samples_find(struct ktr__sampled_rows *rows, const struct ktr_reader_thread *thread,
 					 const char *name, size_t n)
 {
 	uint64_t hash = ktr__hash_bytes(thread ? thread->id + 1ull : 0, name, n);
-	struct ktr__sampled *at = samples->bucket[hash % SAMPLES_BUCKETS];
+	struct ktr__sampled *at = rows->bucket[hash % SAMPLES_BUCKETS];
 
 	while (at && (at->hash != hash || at->thread != thread || strlen(at->name) != n ||
 		      memcmp(at->name, name, n) != 0))
 		at = at->chain;
-	return at ? at : samples_make(samples, thread, name, n, hash);
+	return at ? at : samples_make(rows, thread, name, n, hash);
 }
 
 /* A frame counts for its function, of this thread and of all. */
@@ -121,7 +138,7 @@ static int samples_frame(struct ktr__samples *samples, const struct ktr_event *e
 	const struct ktr_reader_thread *const whose[] = { NULL, event->thread };
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct ktr__sampled *function = samples_find(samples, whose[i], name, n);
+		struct ktr__sampled *function = samples_find(&samples->function, whose[i], name, n);
 
 		if (!function)
 			return -ENOMEM;
@@ -136,6 +153,35 @@ static int samples_frame(struct ktr__samples *samples, const struct ktr_event *e
 	return 0;
 }
 
+/* The line that a sample was in, with its function. */
+static int samples_line(struct ktr__samples *samples, const struct ktr__sample_line *line, uint64_t ns)
+{
+	char text[1024];
+	int n = line->file ? snprintf(text, sizeof(text), "%.700s:%u %.*s", line->file, line->line,
+				      line->n < 256 ? (int)line->n : 256, line->name)
+			   : snprintf(text, sizeof(text), "%.*s", line->n < 256 ? (int)line->n : 256, line->name);
+	struct ktr__sampled *of = samples_find(&samples->line, NULL, text, (size_t)n);
+
+	if (!of)
+		return -ENOMEM;
+	of->self_ns += ns;
+	of->n++;
+	return 0;
+}
+
+static int samples_pc(struct ktr__samples *samples, const struct ktr_event *event, uint64_t pc, int innermost,
+		      uint64_t ns)
+{
+	struct ktr__sample_line line[KTR__DEBUG_LINES];
+	char text[24];
+	unsigned n = ktr__sample_lines(samples->symbols, event, pc, line, text);
+	int rc = innermost && samples->wants_lines ? samples_line(samples, &line[0], ns) : 0;
+
+	for (unsigned i = 0; i < n && !rc; i++)
+		rc = samples_frame(samples, event, line[i].name, line[i].n, innermost && i == 0, ns);
+	return rc;
+}
+
 static int samples_stack(struct ktr__samples *samples, const struct ktr_event *event,
 			 const struct ktr__sample *sample)
 {
@@ -144,14 +190,10 @@ static int samples_stack(struct ktr__samples *samples, const struct ktr_event *e
 	int rc = inner ? samples_frame(samples, event, inner, strlen(inner), 1, sample->ns) : 0;
 
 	for (uint32_t i = 0; i < n_frames && !rc; i++) {
-		const char *name;
-		char text[24];
 		uint64_t pc;
-		size_t n;
 
 		memcpy(&pc, sample->stack->bytes + i * (size_t)8, sizeof(pc));
-		name = ktr__sample_function(samples->symbols, event, pc, &n, text);
-		rc = samples_frame(samples, event, name, n, i == 0 && !inner, sample->ns);
+		rc = samples_pc(samples, event, pc, i == 0 && !inner, sample->ns);
 	}
 	return rc;
 }
@@ -200,14 +242,15 @@ int ktr__samples_init(struct ktr__samples *samples, struct ktr_reader *reader)
 {
 	*samples = (struct ktr__samples){ .sink = { samples_event, NULL, NULL },
 					  .symbols = ktr__reader_symbols(reader) };
-	samples->bucket = calloc(SAMPLES_BUCKETS, sizeof(struct ktr__sampled *));
-	return samples->bucket ? 0 : -ENOMEM;
+	samples->function.bucket = calloc(SAMPLES_BUCKETS, sizeof(struct ktr__sampled *));
+	samples->line.bucket = calloc(SAMPLES_BUCKETS, sizeof(struct ktr__sampled *));
+	return samples->function.bucket && samples->line.bucket ? 0 : -ENOMEM;
 }
 
 void ktr__samples_finish(struct ktr__samples *samples)
 {
-	for (unsigned i = 0; i < samples->n_functions; i++) {
-		const struct ktr__sampled *function = samples->function[i];
+	for (unsigned i = 0; i < samples->function.n; i++) {
+		const struct ktr__sampled *function = samples->function.row[i];
 		struct ktr__sampled_thread *thread;
 
 		if (!function->thread)
@@ -218,14 +261,20 @@ void ktr__samples_finish(struct ktr__samples *samples)
 	}
 }
 
+static void samples_rows_free(struct ktr__sampled_rows *rows)
+{
+	for (unsigned i = 0; i < rows->n; i++) {
+		free(rows->row[i]->name);
+		free(rows->row[i]);
+	}
+	free(rows->row);
+	free(rows->bucket);
+}
+
 void ktr__samples_free(struct ktr__samples *samples)
 {
-	for (unsigned i = 0; i < samples->n_functions; i++) {
-		free(samples->function[i]->name);
-		free(samples->function[i]);
-	}
-	free(samples->function);
-	free(samples->bucket);
+	samples_rows_free(&samples->function);
+	samples_rows_free(&samples->line);
 	free(samples->thread);
 	free(samples->is_sample);
 }

@@ -35,6 +35,21 @@ const char *ktr__sample_word(enum ktr__sample_how how);
 const char *ktr__sample_function(struct ktr__symbols *symbols, const struct ktr_event *event, uint64_t pc,
 				 size_t *n, char text[24]);
 
+/* A function that a frame is in: the one that has the code, or one that was inlined there. */
+struct ktr__sample_line {
+	const char *name; /* n bytes */
+	size_t n;
+	const char *file; /* NULL: not known */
+	unsigned line;	  /* 0: likewise */
+};
+
+/*
+ * Those of a frame, the innermost first; one where lines are not wanted, or not known. How many; valid until the
+ * next call.
+ */
+unsigned ktr__sample_lines(struct ktr__symbols *symbols, const struct ktr_event *event, uint64_t pc,
+			   struct ktr__sample_line line[KTR__DEBUG_LINES], char text[24]);
+
 /* A function; of one thread, or of all. */
 struct ktr__sampled {
 	struct ktr__sampled *chain;
@@ -44,6 +59,12 @@ struct ktr__sampled {
 	uint64_t self_ns, total_ns; /* total: in how much of the time it is anywhere in the stack */
 	uint64_t n;    /* samples with it innermost */
 	uint64_t last; /* sample that it was counted for: a function that calls itself counts once */
+};
+
+struct ktr__sampled_rows {
+	struct ktr__sampled **row; /* owned, each too */
+	unsigned n, room;
+	struct ktr__sampled **bucket; /* owned */
 };
 
 struct ktr__sampled_thread {
@@ -56,9 +77,9 @@ struct ktr__sampled_thread {
 struct ktr__samples {
 	struct ktr_sink sink; /* hand this to ktr_reader_walk() */
 	struct ktr__symbols *symbols; /* borrowed */
-	struct ktr__sampled **function; /* owned, each too */
-	unsigned n_functions, function_room;
-	struct ktr__sampled **bucket;
+	struct ktr__sampled_rows function; /* of each thread, and of all */
+	struct ktr__sampled_rows line; /* "file:12 function", the innermost of samples; where they are wanted */
+	int wants_lines;
 	struct ktr__sampled_thread *thread; /* owned; by id */
 	uint32_t n_threads;
 	uint8_t *is_sample; /* owned; by site: 1 no, 2 yes */
@@ -68,7 +89,9 @@ struct ktr__samples {
 	uint64_t n_cut;
 };
 
-/* 0 or -ENOMEM; free() is due in any case. */
+/*
+ * 0 or -ENOMEM; free() is due in any case. Lines are wanted where ktr__symbols_want_lines() has been called, too.
+ */
 int ktr__samples_init(struct ktr__samples *samples, struct ktr_reader *reader);
 void ktr__samples_finish(struct ktr__samples *samples); /* after the walk */
 void ktr__samples_free(struct ktr__samples *samples);

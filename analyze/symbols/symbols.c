@@ -18,6 +18,7 @@
 #include "analyze/symbols/process_code.h"
 #include "analyze/symbols/symtab.h"
 #include "conf/kit/array.h"
+#include "conf/kit/hash.h"
 #include "writer/format/ident.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SYMBOLS_PLACES     16384u              /* buckets */
 #define SYMBOLS_CACHE_LOG2 12                  /* answers; 1 MiB of them */
 #define SYMBOLS_TEXT       ((size_t)240)       /* [bytes] longer names are cut */
 #define SYMBOLS_MAX        ((size_t)256 << 20) /* [bytes] of symbols, of all files together */
@@ -39,6 +41,17 @@
 struct symbols_file {
 	const struct ktr__module_entry *module; /* the first with it: path and build-id */
 	struct ktr__symtab *symtab;       /* owned; NULL: none to be had */
+	struct ktr__debug_lines *debug;   /* owned; likewise, */
+	int debug_asked;                  /* once asked for */
+};
+
+/* Lines of an address. */
+struct symbols_place {
+	struct symbols_place *chain;
+	uint64_t address;
+	uint32_t proc;
+	unsigned n;
+	struct ktr__debug_line line[];
 };
 
 struct symbols_module {
@@ -64,6 +77,8 @@ struct ktr__symbols {
 	size_t n_bytes;                /* of all symbols */
 	struct symbols_answer *answer; /* owned; NULL until something is asked for */
 	struct ktr__process_code code;
+	struct symbols_place **place; /* owned; NULL: lines are not wanted */
+	struct ktr__arena arena;      /* of places */
 };
 
 static int symbols_order(const void *a, const void *b)
@@ -129,8 +144,12 @@ void ktr__symbols_free(struct ktr__symbols *symbols)
 {
 	if (!symbols)
 		return;
-	for (uint32_t i = 0; i < symbols->n_files; i++)
+	for (uint32_t i = 0; i < symbols->n_files; i++) {
 		ktr__symtab_close(symbols->file[i].symtab);
+		ktr__debug_lines_close(symbols->file[i].debug);
+	}
+	ktr__arena_free(&symbols->arena);
+	free(symbols->place);
 	ktr__process_code_free(&symbols->code);
 	free(symbols->file);
 	free(symbols->module);
@@ -208,6 +227,81 @@ static const struct ktr__symtab *symbols_symtab(struct ktr__symbols *symbols,
 		module->file = symbols_open(symbols, module->module);
 	return module->file ? symbols->file[module->file - 1].symtab : NULL;
 }
+
+/* ---- lines ---- */
+
+void ktr__symbols_want_lines(struct ktr__symbols *symbols)
+{
+	if (!symbols->place)
+		symbols->place = calloc(SYMBOLS_PLACES, sizeof(struct symbols_place *));
+}
+
+static unsigned symbols_look(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
+			     struct ktr__debug_line line[KTR__DEBUG_LINES])
+{
+	struct symbols_module *module = symbols_module(symbols, proc, address);
+	struct symbols_file *file;
+
+	if (!module)
+		return 0;
+	if (!module->file)
+		module->file = symbols_open(symbols, module->module);
+	file = module->file ? &symbols->file[module->file - 1] : NULL;
+	if (file && !file->debug_asked) {
+		file->debug_asked = 1;
+		ktr__debug_lines_open(module->module->path, module->module->build_id, module->module->n_build_id,
+				      &file->debug);
+	}
+	if (!file || !file->debug)
+		return 0;
+	return ktr__debug_lines_at(file->debug, address - module->module->base, line);
+}
+
+static struct symbols_place *symbols_place(struct ktr__symbols *symbols, uint32_t proc, uint64_t address)
+{
+	struct ktr__debug_line line[KTR__DEBUG_LINES];
+	unsigned n = symbols_look(symbols, proc, address, line);
+	struct symbols_place *place = ktr__arena_alloc(&symbols->arena, sizeof(*place) + n * sizeof(line[0]));
+	char text[KTR__DEMANGLE_MAX];
+
+	if (!place)
+		return NULL;
+	*place = (struct symbols_place){ NULL, address, proc, n };
+	for (unsigned i = 0; i < n; i++) {
+		const char *name = line[i].function;
+
+		place->line[i] = line[i];
+		name = name ? ktr__demangle(name, KTR__DEMANGLE_NAME, text) : NULL;
+		if (name == text)
+			name = ktr__arena_copy(&symbols->arena, text, strlen(text));
+		/* Without memory it keeps the name that it was linked with. */
+		place->line[i].function = name ? name : line[i].function;
+	}
+	return place;
+}
+
+unsigned ktr__symbols_lines(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
+			    const struct ktr__debug_line **line)
+{
+	struct symbols_place **at, *place;
+
+	if (!symbols->place || address < SYMBOLS_LOWEST)
+		return 0;
+	at = &symbols->place[ktr__hash_word(ktr__hash_word(0, proc), address) % SYMBOLS_PLACES];
+	for (place = *at; place && (place->address != address || place->proc != proc); place = place->chain)
+		;
+	if (!place) {
+		place = symbols_place(symbols, proc, address);
+		if (!place)
+			return 0;
+		place->chain = *at;
+		*at = place;
+	}
+	*line = place->line;
+	return place->n;
+}
+
+/* ---- names ---- */
 
 /* "name+0x12"; a name that is too long ends in "...". */
 static void symbols_print(char *text, const char *name, size_t n, uint64_t offset)

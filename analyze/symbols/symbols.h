@@ -6,6 +6,7 @@
 #define ANALYZE_SYMBOLS_H
 
 #include "analyze/read/tables.h"
+#include "analyze/symbols/debug_lines.h"
 
 struct ktr__symbols;
 
@@ -35,6 +36,16 @@ void ktr__symbols_free(struct ktr__symbols *symbols);
  */
 const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
 			    enum ktr__symbols_kind kind);
+
+/* From here on lines are looked for; without, ktr__symbols_lines() has none. */
+void ktr__symbols_want_lines(struct ktr__symbols *symbols);
+
+/*
+ * What an address in a process is in, by debug information, as ktr__debug_lines_at() has it, with functions
+ * demangled: *line is borrowed as long as the symbols. 0: nothing is known, or nothing is wanted.
+ */
+unsigned ktr__symbols_lines(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
+			    const struct ktr__debug_line **line);
 
 /* The object of an address in a process: of the tables. NULL: in none. */
 const struct ktr__module_entry *ktr__symbols_module(const struct ktr__symbols *symbols, uint32_t proc,

@@ -7,6 +7,8 @@
 #include "tools/pager.h"
 #include "tools/walk.h"
 #include "analyze/print/newfile.h"
+#include "analyze/read/reader.h"
+#include "analyze/symbols/symbols.h"
 #include "visualize/flame/flame_page.h"
 #include "visualize/flame/flame_svg.h"
 #include "visualize/flame/flame_text.h"
@@ -29,7 +31,7 @@ enum flame_format {
 struct flame_command {
 	struct walk walk, before;
 	const char *output, *diff;
-	int by_thread, icicle, rate;
+	int by_thread, icicle, rate, lines;
 	uint64_t width;
 	double least;
 	enum flame_format format;
@@ -46,6 +48,7 @@ static const struct option_row flame_rows[] = {
 	OPTION_FLAG(0, "by-thread", struct flame_command, by_thread, "each thread by itself"),
 	OPTION_TEXT(0, "diff", "BEFORE", struct flame_command, diff, "compare with that trace: red is more, blue less"),
 	OPTION_FLAG(0, "rate", struct flame_command, rate, "with --diff: by what there is in a time, not in all"),
+	OPTION_FLAG(0, "lines", struct flame_command, lines, "functions that were inlined are frames, too"),
 	OPTION_FLAG(0, "icicle", struct flame_command, icicle, "the outermost on top"),
 	OPTION_NUMBER(0, "width", "N", struct flame_command, width, 40, 20000,
 		      "of the picture, in pixels (1200), or of the terminal"),
@@ -103,7 +106,12 @@ static int flame_check(struct flame_command *c)
 static int flame_read(struct flame_command *c, unsigned side, struct walk *walk)
 {
 	struct ktr_sink *sink = &c->side[side].sink;
-	int rc = ktr__flame_walk_begin(&c->side[side], &c->trees, side,
+	struct ktr__symbols *symbols = c->lines ? ktr__reader_symbols(walk->reader) : NULL;
+	int rc;
+
+	if (symbols)
+		ktr__symbols_want_lines(symbols);
+	rc = ktr__flame_walk_begin(&c->side[side], &c->trees, side,
 				       c->by_thread ? KTR__FLAME_EACH : KTR__FLAME_MERGED, walk->reader);
 
 	if (rc == 0)

@@ -2,6 +2,8 @@
 /*
  * ktr export: traces for other people's programs.
  */
+#include "analyze/read/reader.h"
+#include "analyze/symbols/symbols.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/read/export_walk.h"
@@ -16,6 +18,7 @@
 struct export_command {
 	struct walk walk;
 	const char *output;
+	int lines;
 };
 
 static const struct option_row export_rows[] = {
@@ -24,6 +27,8 @@ static const struct option_row export_rows[] = {
 	OPTIONS_WINDOW(struct export_command, walk),
 	OPTION_FILTER(struct export_command, walk.filter),
 	OPTION_THREADS(struct export_command, walk),
+	OPTION_FLAG(0, "lines", struct export_command, lines,
+		    "of samples: with lines of the source, and inlined functions as frames"),
 };
 
 static const char *export_names(unsigned i, const char **help)
@@ -90,7 +95,11 @@ static int cmd_export(int argc, char **argv)
 	if (c.output == NULL)
 		return usage_error(argv[0], "where to? -o FILE; -o - is standard output");
 	rc = walk_open(&c.walk, argc, argv);
-	return rc != 0 ? rc : export_walk(&c.walk, format, c.output);
+	if (rc != 0)
+		return rc;
+	if (c.lines && ktr__reader_symbols(c.walk.reader) != NULL)
+		ktr__symbols_want_lines(ktr__reader_symbols(c.walk.reader));
+	return export_walk(&c.walk, format, c.output);
 }
 
 COMMAND(export, "write a trace for other viewers: Perfetto, Chrome, KernelShark, CSV...",

@@ -25,7 +25,7 @@ struct report_command {
 	struct walk walk;
 	struct pair_options pairs;
 	uint64_t top, n_gaps;
-	int json, use_pager, colour, histogram, functions, profile, syscalls;
+	int json, use_pager, colour, histogram, functions, profile, lines, syscalls;
 	unsigned width;
 	enum colour_when when;
 };
@@ -42,6 +42,8 @@ static const struct option_row report_rows[] = {
 		    "time by scope and probed function instead: calls, own time, whole time"),
 	OPTION_FLAG(0, "profile", struct report_command, profile,
 		    "CPU time by thread and function instead, by the samples of ktr profile"),
+	OPTION_FLAG(0, "lines", struct report_command, lines,
+		    "with --profile: by line of the source, too; inlined functions count by themselves"),
 	OPTION_FLAG(0, "syscalls", struct report_command, syscalls,
 		    "system calls, files, peers and errors instead, of a trace of ktr ktrace -o"),
 	OPTION_TEXT(0, "from", "TIME", struct report_command, walk.from,
@@ -138,6 +140,9 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		return fail(walk.find.command, "no memory");
 	}
 	/* The others look at each event. */
+	sinks.samples.wants_lines = c->lines;
+	if (c->lines && sinks.samples.symbols)
+		ktr__symbols_want_lines(sinks.samples.symbols);
 	if (!sinks.oncpu.listens && !c->functions && !c->profile && !c->syscalls)
 		ktr__tally_count_only(sinks.tally, walk.reader);
 	ktr__syscalls_init(&sinks.syscalls);
@@ -219,6 +224,8 @@ static int cmd_report(int argc, char **argv)
 
 	if (!options_parse(&report_options, argc, argv, &c, &rc))
 		return rc;
+	if (c.lines && !c.profile)
+		return usage_error(argv[0], "--lines is of --profile");
 	if (c.functions + c.profile + c.syscalls > 1)
 		return usage_error(argv[0], "--functions, --profile and --syscalls are reports of their own");
 	if (c.json && c.when == COLOUR_ALWAYS)

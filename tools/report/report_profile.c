@@ -63,14 +63,14 @@ static void profile_thread_line(const struct report *report, FILE *to, unsigned 
 
 static uint64_t profile_function_rank(const struct report *report, unsigned i)
 {
-	const struct ktr__sampled *f = report->samples->function[i];
+	const struct ktr__sampled *f = report->samples->function.row[i];
 
 	return f->thread ? 0 : f->self_ns + 1;
 }
 
 static void profile_function_line(const struct report *report, FILE *to, unsigned i)
 {
-	const struct ktr__sampled *f = report->samples->function[i];
+	const struct ktr__sampled *f = report->samples->function.row[i];
 	uint64_t all = profile_sum(report->samples->ns);
 
 	report_text_name(to, f->name, strlen(f->name));
@@ -79,6 +79,22 @@ static void profile_function_line(const struct report *report, FILE *to, unsigne
 	report_text_duration(to, (double)f->total_ns);
 	fprintf(to, " %5.1f %%", profile_percent(f->total_ns, all));
 	report_text_count(to, f->n, 9);
+	fputc('\n', to);
+}
+
+static uint64_t profile_source_rank(const struct report *report, unsigned i)
+{
+	return report->samples->line.row[i]->self_ns + 1;
+}
+
+static void profile_source_line(const struct report *report, FILE *to, unsigned i)
+{
+	const struct ktr__sampled *line = report->samples->line.row[i];
+
+	report_text_name(to, line->name, strlen(line->name));
+	report_text_duration(to, (double)line->self_ns);
+	fprintf(to, " %5.1f %%", profile_percent(line->self_ns, profile_sum(report->samples->ns)));
+	report_text_count(to, line->n, 9);
 	fputc('\n', to);
 }
 
@@ -114,6 +130,8 @@ void report_profile_text(const struct report *report, FILE *to)
 						       "      self   share     total   share    stacks",
 						       "functions", profile_function_rank,
 						       profile_function_line };
+	static const struct report_table lines = { "line", "      self   share    stacks", "lines",
+						   profile_source_rank, profile_source_line };
 
 	if (!profile_sum(report->samples->n_ticks)) {
 		fputs("\nno sample: ktr profile PROGRAM\n", to);
@@ -122,7 +140,9 @@ void report_profile_text(const struct report *report, FILE *to)
 	profile_text_came(report, to);
 	report_table(report, to, report->samples->ns[KTR__SAMPLE_WAITING] ? &waiting : &threads,
 		     report->samples->n_threads);
-	report_table(report, to, &functions, report->samples->n_functions);
+	report_table(report, to, &functions, report->samples->function.n);
+	if (report->samples->wants_lines)
+		report_table(report, to, &lines, report->samples->line.n);
 }
 
 /* ---- JSON ---- */
@@ -147,7 +167,7 @@ static json_t *profile_json_thread(const void *of, unsigned i, double *rank)
 
 static json_t *profile_json_function(const void *of, unsigned i, double *rank)
 {
-	const struct ktr__sampled *f = ((const struct ktr__samples *)of)->function[i];
+	const struct ktr__sampled *f = ((const struct ktr__sampled_rows *)of)->row[i];
 
 	*rank = (double)f->self_ns;
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", report_json_text(f->name), "tid",
@@ -156,13 +176,25 @@ static json_t *profile_json_function(const void *of, unsigned i, double *rank)
 			 ktr__jansson_u64(f->n));
 }
 
+static json_t *profile_json_line(const void *of, unsigned i, double *rank)
+{
+	const struct ktr__sampled *line = ((const struct ktr__sampled_rows *)of)->row[i];
+
+	*rank = (double)line->self_ns;
+	return json_pack("{s:o, s:o, s:o}", "line", report_json_text(line->name), "self_ns",
+			 ktr__jansson_u64(line->self_ns), "stacks", ktr__jansson_u64(line->n));
+}
+
 json_t *report_profile_json(const struct report *report)
 {
 	const struct ktr__samples *s = report->samples;
-
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "ns", ktr__jansson_u64(profile_sum(s->ns)), "due",
+	json_t *tree = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "ns", ktr__jansson_u64(profile_sum(s->ns)), "due",
 			 ktr__jansson_u64(profile_sum(s->n_ticks)), "stacks", ktr__jansson_u64(s->n), "cut",
 			 ktr__jansson_u64(s->n_cut), "threads",
 			 report_json_list(s, s->n_threads, profile_json_thread), "functions",
-			 report_json_list(s, s->n_functions, profile_json_function));
+			 report_json_list(&s->function, s->function.n, profile_json_function));
+
+	if (tree && s->wants_lines)
+		json_object_set_new(tree, "lines", report_json_list(&s->line, s->line.n, profile_json_line));
+	return tree;
 }

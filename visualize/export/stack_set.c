@@ -110,11 +110,14 @@ static int stack_set_line(struct ktr__stack_set *set, const char *name, size_t n
 /* What a frame is in, with what was inlined there. 0 or -ENOMEM. */
 static int stack_set_lines(struct ktr__stack_set *set, const struct ktr_event *event, uint64_t pc, uint32_t lib)
 {
+	struct ktr__sample_line line[KTR__DEBUG_LINES];
 	char text[24];
-	size_t n;
-	const char *name = ktr__sample_function(set->symbols, event, pc, &n, text);
+	unsigned n = ktr__sample_lines(set->symbols, event, pc, line, text);
+	int rc = 0;
 
-	return stack_set_line(set, name, n, NULL, 0, lib);
+	for (unsigned i = 0; i < n && rc == 0; i++)
+		rc = stack_set_line(set, line[i].name, line[i].n, line[i].file, line[i].line, lib);
+	return rc;
 }
 
 /* The frame of an address, or of a word. Its index, or -ENOMEM. */

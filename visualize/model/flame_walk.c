@@ -117,15 +117,17 @@ static int flame_walk_ended(void *context, const struct ktr__span *span)
 	return rc;
 }
 
-/* A frame by the name of its function, without the place in it. */
+/* A frame by the name of its function, without the place in it, and what was inlined there within it. */
 static int flame_walk_frame(struct ktr__flame_walk *walk, struct ktr__flame *to, const struct ktr_event *event,
 			    uint64_t pc, uint32_t *node)
 {
+	struct ktr__sample_line line[KTR__DEBUG_LINES];
 	char text[24];
-	size_t n;
-	const char *name = ktr__sample_function(walk->symbols, event, pc, &n, text);
+	int rc = 0;
 
-	return ktr__flame_child(to, *node, name, n, node);
+	for (unsigned n = ktr__sample_lines(walk->symbols, event, pc, line, text); n > 0 && rc == 0; n--)
+		rc = ktr__flame_child(to, *node, line[n - 1].name, line[n - 1].n, node);
+	return rc;
 }
 
 /* Frames come innermost first, and are wanted the other way around. */

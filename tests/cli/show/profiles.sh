@@ -31,6 +31,7 @@ done
 [ -n "$go" ] || skip 'no go: pprof is read by profiles.py alone'
 ! command -v protoc >/dev/null || gzip -dc "$dir/x.pprof" | protoc --decode_raw >"$dir/log" || fail 'protoc does not read pprof'
 exports "$dir/shares" --from 100ms --to 250ms
+exports "$dir/shares" --lines
 # Stacks that are not whole have an outermost frame that says so.
 timeout 300 "$ktr" profile -o "$dir/cut" "$dir/a prog" stack >/dev/null 2>"$dir/err" || fail "stack: $(cat "$dir/err")"
 exports "$dir/cut"
