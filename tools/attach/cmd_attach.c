@@ -3,12 +3,15 @@
  * ktr attach: a running program that knows nothing of ktr takes in its agent. One that has a session of its own
  * needs none; then what is asked for goes through that.
  */
+#include "ktr/control/session_join.h"
 #include "ktr/session/session_proc.h"
+#include "ktr/session/table.h"
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_knobs.h"
 #include "tools/attach/attach_library.h"
 #include "tools/attach/attach_look.h"
 #include "tools/attach/attach_refuse.h"
+#include "tools/attach/cmd_attach.h"
 #include "tools/attach/inject.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -23,14 +26,6 @@
 
 #define ATTACH_KNOBS     2048 /* [bytes] as struct ktr__ask has them */
 #define ATTACH_TRACE_MAX 255  /* of debug.ktr.alq_file */
-
-struct attach_command {
-	const char *command;
-	uint64_t pid;
-	const char *mask, *trace;
-	uint64_t entries;
-	int kernel, force;
-};
 
 static const struct option_row attach_rows[] = {
 	OPTION_NUMBER('p', "pid", "PID", struct attach_command, pid, 1, INT32_MAX, "the process"),
@@ -100,6 +95,7 @@ static int attach_asked(const struct attach_command *c, int links, char knobs[AT
 	}
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)c->entries);
 	fits = (!c->entries || attach_knob(knobs, "debug.ktr.entries", number)) &&
+	       (!c->alone || attach_knob(knobs, "debug.ktr.clear", "1")) &&
 	       (!c->kernel || links || attach_knob(knobs, "debug.ktr.kernel", "all")) &&
 	       attach_knob(knobs, "debug.ktr.mask", c->mask ? c->mask : "all") &&
 	       (!c->trace || links ||
@@ -114,6 +110,8 @@ static void attach_next(const struct attach_command *c, const struct attach_fact
 	const char *name = strrchr(path, '/');
 	int pid = (int)c->pid;
 
+	if (c->quiet)
+		return;
 	name = name ? name + 1 : path;
 	fprintf(stderr,
 		"ktr: process %d (%s) has session %.*s; next: ktr tail -p %d, ktr detach -p %d\n",
@@ -174,12 +172,59 @@ static int attach_agent(const struct attach_command *c, const struct attach_fact
 	return 0;
 }
 
+/* Does its session record something, for somebody else? */
+static int attach_is_used(const char *session)
+{
+	struct ktr__session_rw joined;
+	uint64_t gate;
+
+	if (ktr__session_join(session, &joined, NULL))
+		return 0;
+	gate = __atomic_load_n(&joined.control->gate, __ATOMIC_RELAXED);
+	ktr__session_detach(&joined);
+	ktr__table_forget(); /* it is mapped again, maybe at the same place */
+	return gate != 0;
+}
+
+static int attach_alone(const struct attach_command *c, const struct attach_facts *facts, const char *session)
+{
+	if (!facts->has_agent)
+		return fail(c->command, "process %d (%s): it has libktr, and records what it has itself: start it with this command",
+			    (int)c->pid, facts->name);
+	if (attach_is_used(session))
+		return fail(c->command, "process %d (%s): it is recorded already; ktr detach -p %d ends that", (int)c->pid,
+			    facts->name, (int)c->pid);
+	return 0;
+}
+
+int attach_process(const struct attach_command *c, char session[PATH_MAX])
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct attach_facts facts;
+	int has_session, rc;
+
+	if (c->pid == (uint64_t)getpid())
+		return fail(c->command, "process %d: that is this command", (int)c->pid);
+	attach_facts("/proc", (pid_t)c->pid, &facts);
+	has_session = facts.there && !ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, NULL);
+	/* One that is gone is refused for that. */
+	rc = has_session && c->alone && facts.state != 'Z' ? attach_alone(c, &facts, session) : 0;
+	if (rc)
+		return rc;
+	if (has_session && !facts.has_agent && !c->alone)
+		return attach_session(c, &facts, session);
+	if (attach_refuse(&facts, c->force, &err))
+		return attach_look_fails(c->command, &facts, &err);
+	rc = attach_agent(c, &facts);
+	if (!rc && ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, &err))
+		return fail_with(c->command, &err);
+	return rc;
+}
+
 static int cmd_attach(int argc, char **argv)
 {
 	struct attach_command c = { .command = argv[0] };
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct attach_facts facts;
-	char path[PATH_MAX];
+	char session[PATH_MAX];
 	int rc;
 
 	if (!options_parse(&attach_options, argc, argv, &c, &rc))
@@ -188,15 +233,7 @@ static int cmd_attach(int argc, char **argv)
 		return 2;
 	if (!c.pid)
 		return usage_error(argv[0], "which process: -p PID");
-	if (c.pid == (uint64_t)getpid())
-		return fail(argv[0], "process %d: that is this command", (int)c.pid);
-	attach_facts("/proc", (pid_t)c.pid, &facts);
-	if (facts.there && !facts.has_agent &&
-	    !ktr__session_find_pid((pid_t)c.pid, path, sizeof(path), NULL))
-		return attach_session(&c, &facts, path);
-	if (attach_refuse(&facts, c.force, &err))
-		return attach_look_fails(argv[0], &facts, &err);
-	return attach_agent(&c, &facts);
+	return attach_process(&c, session);
 }
 
 COMMAND(attach, "have a running program recorded that was not built for it", cmd_attach);

@@ -10,6 +10,7 @@
 #include "ktr/session/session_proc.h"
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_knobs.h"
+#include "tools/attach/cmd_attach.h"
 #include "tools/command.h"
 #include "tools/options.h"
 
@@ -123,14 +124,27 @@ static int detach_probes(const char *path, struct ktr_error *err)
 	return rc;
 }
 
-static int cmd_detach(int argc, char **argv)
+int detach_process(const char *command, uint64_t pid)
 {
 	static const char knobs[] =
 		"debug.ktr.mask=0\ndebug.ktr.kernel=0\ndebug.ktr.verbose=0\ndebug.ktr.alq_enable=0\n";
 	const struct timespec nap = { 0, DETACH_NAP_NS };
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct detach_command c = { 0 };
 	char path[PATH_MAX];
+
+	if (ktr__session_find_pid((pid_t)pid, path, sizeof(path), &err) || attach_knobs_set(path, knobs, &err) ||
+	    detach_probes(path, &err))
+		return fail_with(command, &err);
+	for (int i = 0; i < DETACH_TRIES && detach_has_thread((pid_t)pid, "ktr-writer"); i++)
+		nanosleep(&nap, NULL);
+	if (detach_has_thread((pid_t)pid, "ktr-writer"))
+		return fail(command, "process %d: its writer has not ended yet", (int)pid);
+	return 0;
+}
+
+static int cmd_detach(int argc, char **argv)
+{
+	struct detach_command c = { 0 };
 	int rc;
 
 	if (!options_parse(&detach_options, argc, argv, &c, &rc))
@@ -139,14 +153,7 @@ static int cmd_detach(int argc, char **argv)
 		return 2;
 	if (!c.pid)
 		return usage_error(argv[0], "which process: -p PID");
-	if (ktr__session_find_pid((pid_t)c.pid, path, sizeof(path), &err) ||
-	    attach_knobs_set(path, knobs, &err) || detach_probes(path, &err))
-		return fail_with(argv[0], &err);
-	for (int i = 0; i < DETACH_TRIES && detach_has_thread((pid_t)c.pid, "ktr-writer"); i++)
-		nanosleep(&nap, NULL);
-	if (detach_has_thread((pid_t)c.pid, "ktr-writer"))
-		return fail(argv[0], "process %d: its writer has not ended yet", (int)c.pid);
-	return 0;
+	return detach_process(argv[0], c.pid);
 }
 
 COMMAND(detach, "nothing of a program is recorded any more", cmd_detach);

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktr profile: where a program's threads spend their CPU time. It runs the program as `ktr run --agent` does, with
- * one probe on, and records nothing else.
+ * one probe on, and records nothing else; or has one that runs take in the agent (profile_attached.h).
  */
+#include "tools/attach/profile_attached.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/record/cmd_run.h"
+#include "tools/record/run_code.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct profile_command {
 	struct run run;
-	uint64_t rate;
+	uint64_t rate, pid, for_ns;
+	int force;
 };
 
 static const struct option_row profile_rows[] = {
+	OPTION_NUMBER('p', "pid", "PID", struct profile_command, pid, 1, INT32_MAX,
+		      "a process that runs already, instead of a program"),
+	OPTION_TIME('d', "duration", "DURATION", struct profile_command, for_ns, 1,
+		    "10s or 500ms", "with -p: so long (until ^C, or its end)"),
 	OPTION_NUMBER('F', "rate", "HZ", struct profile_command, rate, 1, 50000,
 		      "samples of each thread in a second of its CPU time (997)"),
 	OPTION_TEXT('o', "output", "TRACE", struct profile_command, run.trace,
@@ -28,22 +36,44 @@ static const struct option_row profile_rows[] = {
 	OPTION_FLAG('k', "kernel", struct profile_command, run.kernel,
 		    "context switches and page faults of its threads, too"),
 	OPTION_FLAG('i', "inherit", struct profile_command, run.children, "and of the programs that it starts"),
+	OPTION_FLAG('f', "force", struct profile_command, force, "with -p: as of ktr attach"),
 	OPTIONS_ROTATE(struct profile_command, run.rotate),
 };
 
 static const struct options profile_options = {
-	.operands = "[--] PROGRAM [ARGUMENTS]",
+	.operands = "{-p PID | [--] PROGRAM [ARGUMENTS]}",
 	.about =
 		"Runs a program, which need not know of ktr, and records where its threads spend their CPU time: their\n"
 		"stacks, at a rate. Timers of each thread send it a signal: system calls that a program does not expect\n"
-		"to be interrupted may be, see ktr-profile(1). The exit status is the program's.",
+		"to be interrupted may be, see ktr-profile(1). The exit status is the program's. With -p a program that runs is sampled\n"
+		"for a while, as ktr attach can reach it.",
 	.examples = "ktr profile xz -T2 -k file    and then\n"
 		    "ktr report --profile\n"
 		    "ktr flame -o flame.html\n"
+		    "ktr profile -p 4711 -d 10s\n"
 		    "ktr profile -F 99 -i -o make.ktr -- make -j4\n",
 	OPTIONS_ROWS(profile_rows),
 	.stop = 1,
 };
+
+/* One that runs already. */
+static int profile_process(const struct profile_command *c, int argc, const char *probe)
+{
+	struct profile_attached attached = { .command = c->run.command, .pid = c->pid, .for_ns = c->for_ns,
+					     .trace = c->run.trace, .probe = probe, .force = c->force };
+	int rc;
+
+	if (optind < argc)
+		return usage_error(c->run.command, "either -p PID or a program");
+	if (c->run.kernel || c->run.children || c->run.session || c->run.entries ||
+	    c->run.rotate.bytes != ROTATE_AS_IT_IS || c->run.rotate.ns != ROTATE_AS_IT_IS ||
+	    c->run.rotate.keep != ROTATE_AS_IT_IS || strcmp(c->run.mask, "profile") != 0)
+		return usage_error(c->run.command, "with -p only -d, -F, -o and -f can be given");
+	rc = profile_attached(&attached);
+	if (!rc)
+		run_code_keep(c->run.command, c->run.trace);
+	return rc;
+}
 
 static int cmd_profile(int argc, char **argv)
 {
@@ -55,9 +85,13 @@ static int cmd_profile(int argc, char **argv)
 	if (!options_parse(&profile_options, argc, argv, &c, &rc))
 		return rc;
 	snprintf(probe, sizeof(probe), "profile:::profile-%u", (unsigned)c.rate);
+	if (c.pid)
+		return profile_process(&c, argc, probe);
+	if (c.for_ns || c.force)
+		return usage_error(argv[0], "-d and -f are of -p");
 	c.run.profile = probe;
 	c.run.agent = 1;
 	return run_program(&c.run, argv + optind);
 }
 
-COMMAND(profile, "run a program and record where its threads spend their CPU time", cmd_profile);
+COMMAND(profile, "record where the threads of a program spend their CPU time", cmd_profile);

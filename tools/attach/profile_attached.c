@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `ktr attach`, `ktr probe enable` and `ktr detach` do, one after the other. A signal that would end us has
+ * all switched off first; after SIGKILL it is `ktr detach` that does it.
+ */
+#include "tools/attach/profile_attached.h"
+
+#include "ktr/control/session_join.h"
+#include "ktr/provider/session/specs.h"
+#include "ktr/session/table.h"
+#include "tools/attach/attach_knobs.h"
+#include "tools/attach/cmd_attach.h"
+#include "tools/command.h"
+#include "tools/options.h"
+#include "tools/report/trace_count.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PROFILE_WAIT_MS 3000 /* for a process that does not get to run */
+
+static volatile sig_atomic_t profile_stop;
+
+static void profile_signal(int number)
+{
+	(void)number;
+	profile_stop = 1;
+}
+
+/* What ends us is blocked, but for the time that it is waited for. */
+static void profile_catch(sigset_t *before)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = profile_signal };
+	sigset_t ends;
+
+	sigemptyset(&action.sa_mask);
+	sigemptyset(&ends);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		sigaction(signals[i], &action, NULL);
+		sigaddset(&ends, signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &ends, before);
+}
+
+/* Has the probe switched on, and its class recorded. 0 or -errno, err filled. */
+static int profile_begin(const char *session, const char *probe, struct ktr_error *err)
+{
+	struct ktr__session_rw joined;
+	struct ktr__specs specs = { &joined, NULL };
+	struct ktr__specs_done done;
+	int rc = ktr__session_join(session, &joined, err);
+
+	if (rc)
+		return rc;
+	ktr__specs_ask(&specs, probe, PROFILE_WAIT_MS);
+	rc = ktr__specs_switch(&specs, probe, true, &done, err);
+	if (!rc && ktr__specs_wait(&specs, done.change, PROFILE_WAIT_MS))
+		rc = ktr_error_set(err, ETIMEDOUT, "it has not begun to sample in %d s", PROFILE_WAIT_MS / 1000);
+	ktr__session_detach(&joined);
+	ktr__table_forget(); /* it is mapped again, maybe at the same place */
+	/* The class is there with its first probe. */
+	return rc ? rc : attach_knobs_set(session, "debug.ktr.mask=profile\n", err);
+}
+
+/* Until its time is over, it has ended, or we are told to. */
+static void profile_wait(const struct profile_attached *p, const sigset_t *signals)
+{
+	struct pollfd process = { .fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0), .events = POLLIN };
+	struct timespec time = { (time_t)(p->for_ns / 1000000000), (long)(p->for_ns % 1000000000) };
+
+	if (!profile_stop)
+		ppoll(&process, process.fd >= 0, p->for_ns ? &time : NULL, signals);
+	if (process.fd >= 0)
+		close(process.fd);
+}
+
+static int profile_told(const struct profile_attached *p)
+{
+	struct trace_count count;
+	int rc = trace_count(p->trace, &count);
+
+	if (rc)
+		return fail(p->command, "%s: %s", p->trace, strerror(-rc));
+	fprintf(stderr, "ktr: %s: %" PRIu64 " samples, %" PRIu64 " lost; next: ktr report --profile %s, ktr flame %s\n",
+		p->trace, count.events, count.lost, p->trace, p->trace);
+	return 0;
+}
+
+int profile_attached(const struct profile_attached *p)
+{
+	struct attach_command attach = { .command = p->command, .pid = p->pid, .mask = "0", .trace = p->trace,
+					 .force = p->force, .quiet = 1, .alone = 1 };
+	struct ktr_error err = KTR_ERROR_NONE;
+	char session[PATH_MAX];
+	sigset_t before;
+	int rc, alive;
+
+	profile_catch(&before);
+	rc = attach_process(&attach, session);
+	if (rc)
+		return rc;
+	rc = profile_begin(session, p->probe, &err);
+	if (rc) {
+		fail_with(p->command, &err);
+	} else {
+		fprintf(stderr, "ktr: sampling process %d by timers of its threads: system calls that it does not expect to "
+				"be interrupted may be; ktr-profile(1)\n", (int)p->pid);
+		profile_wait(p, &before);
+	}
+	alive = kill((pid_t)p->pid, 0) == 0 || errno == EPERM;
+	if (alive && detach_process(p->command, p->pid) && kill((pid_t)p->pid, 0) == 0)
+		return 1;
+	if (rc)
+		return 1;
+	return profile_told(p);
+}
