@@ -82,6 +82,7 @@ int ktr__calls_begun(struct ktr__calls *calls, const struct ktr__span *span)
 	call->level = at ? call[-1].level + 1 : 0;
 	call->args = calls_text(calls->event);
 	call->outer = at ? ktr__call_name(&call[-1]) : NULL;
+	call->outer_site = at ? call[-1].span->site : NULL;
 	for (unsigned i = at; i > 0 && !call->again; i--)
 		call->again = strcmp(ktr__call_name(&t->open[i - 1]), ktr__call_name(call)) == 0;
 	for (unsigned i = at; i < t->n; i++)

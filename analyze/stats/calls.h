@@ -22,6 +22,7 @@ struct ktr__call {
 	unsigned depth; /* calls of its thread around it */
 	unsigned level; /* one more than that of the call around it, which it keeps when that ends first; from 0 */
 	const char *outer; /* the name of the innermost of these; NULL: there is none */
+	const struct ktr_reader_site *outer_site; /* where that one began; likewise */
 	int again;	/* one of the same name is around it */
 	uint64_t inner_ns; /* that calls within it took; complete when it ends */
 	char *args;	   /* "s=\"abc\", n=3", where they are recorded; else NULL */

@@ -362,7 +362,16 @@ def perf_script():
     same(open(FILE, encoding='utf-8').read(), '', 'lines')
 
 
+# Neither samples nor functions: what is left is the beginning. tests/cli/show/gmon.py reads those of others.
+def gmon():
+    same(open(FILE, 'rb').read(), b'gmon' + struct.pack('<i', 1) + bytes(12), 'an empty gmon.out')
+
+
+def gmon_bsd():
+    same(open(FILE, 'rb').read()[16:], struct.pack('<ii', 40, 0x51879) + struct.pack('<ii', 10000, 16) + bytes(8), 'an empty one of BSD')
+
+
 FORMATS = {'chrome': chrome, 'perfetto': perfetto, 'csv': csv_, 'folded': folded, 'schedgraph': schedgraph,
            'tracedat': tracedat, 'parquet': parquet, 'pprof': pprof, 'speedscope': speedscope, 'firefox': firefox,
-           'perf-script': perf_script}
+           'perf-script': perf_script, 'gmon': gmon, 'gmon-bsd': gmon_bsd}
 FORMATS[FORMAT]()

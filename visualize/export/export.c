@@ -10,11 +10,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const struct ktr__export_format *const ktr__export_formats[] = {
 	&ktr__export_perfetto,   &ktr__export_chrome, &ktr__export_tracedat, &ktr__export_folded,
 	&ktr__export_schedgraph, &ktr__export_csv,    &ktr__export_parquet,  &ktr__export_pprof,
-	&ktr__export_speedscope, &ktr__export_firefox, &ktr__export_perf,    NULL,
+	&ktr__export_speedscope, &ktr__export_firefox, &ktr__export_perf,    &ktr__export_gmon,
+	&ktr__export_gmon_bsd,	 NULL,
 };
 
 const struct ktr__export_format *ktr__export_find(const char *name)
@@ -90,6 +92,18 @@ static void export_free(struct ktr__export *e)
 	free(e);
 }
 
+/* The file to be written: the one that is named, or the format's own in a folder. */
+static const char *export_path(struct ktr__export *e, const char *path)
+{
+	struct stat is;
+
+	if (e->format->file_name == NULL || stat(path, &is) != 0 || !S_ISDIR(is.st_mode))
+		return path;
+	if (snprintf(e->path, sizeof(e->path), "%s/%s", path, e->format->file_name) >= (int)sizeof(e->path))
+		return path;
+	return e->path;
+}
+
 int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format *format,
 		      struct ktr_reader *reader, const char *path, struct ktr_error *err)
 {
@@ -104,7 +118,7 @@ int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format 
 	e->format = format;
 	e->reader = reader;
 	e->info = ktr_reader_info(reader);
-	rc = ktr__newfile_begin(&e->file, path, err);
+	rc = ktr__newfile_begin(&e->file, export_path(e, path), err);
 	if (rc != 0) {
 		free(e);
 		return rc;

@@ -42,6 +42,7 @@ struct ktr__export_format {
 	void (*free)(struct ktr__export *e);
 	const struct ktr__slices_to *slices; /* context: the export */
 	enum ktr__export_sharing sharing;
+	const char *file_name; /* of a file in a folder, where that is given instead of a file; NULL: none may be */
 };
 
 struct ktr__export {
@@ -57,6 +58,7 @@ struct ktr__export {
 	struct ktr__slices slices;
 	void *data; /* the exporter's; in memory */
 	int error;
+	char path[4096]; /* of the file in such a folder; "": none */
 	char note[256]; /* what could not be told in this format, for the user; "" */
 	max_align_t memory[];
 };
