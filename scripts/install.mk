@@ -20,7 +20,7 @@ COMPLETION_fish := fish/vendor_completions.d/ktr.fish
 # bash and fish look for a file by the command's name; zsh reads in the file which commands it is for.
 COMPLETION_LINKS := bash-completion/completions/ktrdump fish/vendor_completions.d/ktrdump.fish
 # Commands that have FreeBSD's names, too, where BSD_NAMES=1 asks for them: other packages have commands called so.
-BSD_LINKS := $(if $(BSD_NAMES),ktrace kdump)
+BSD_LINKS := $(if $(BSD_NAMES),ktrace kdump kgmon)
 MACH_LINKS := $(if $(BSD_NAMES),dtrace-analyze dtrace-visualize)
 # What gdb loads for programs that use the library: by the name of its file.
 GDB_AUTO := $(DATADIR)/gdb/auto-load$(LIBDIR)/libktr.so.$(VERSION)-gdb.py
@@ -40,7 +40,7 @@ pc = sed -e 's|@version@|$(VERSION)|' -e "s|@libs@|$(READ_STATIC)|" -e "s|@task_
 
 .PHONY: install uninstall deb
 
-install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_NAMES=1: ktrace and kdump by these names, too
+install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_NAMES=1: ktrace, kdump and kgmon by these names, too
 	$(call put,755,$(BINDIR),$(O)/bin/ktr)
 	ln -sf ktr "$(DESTDIR)$(BINDIR)/ktrdump"
 	$(foreach l,$(MACH_LINKS),ln -sf ktr "$(DESTDIR)$(BINDIR)/$(l)" &&) :

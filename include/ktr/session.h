@@ -227,6 +227,8 @@ struct ktr_control {
 	uint32_t n_anchors;
 	uint64_t string_bytes;
 
+	uint64_t prof_reset_ns; /* CLOCK_MONOTONIC: kgmon forgets what is older; 0: nothing. By whoever controls */
+
 	/* Events that could not be recorded, by reason; atomic adds in cold paths only. */
 	uint64_t drop_vfork __attribute__((aligned(64))); /* in a vfork child, or a thread without rseq */
 	uint64_t drop_no_ring;	  /* no ring for this CPU or thread, or no memory for it */

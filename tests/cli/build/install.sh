@@ -139,9 +139,10 @@ magic() {
 
 # Names that other packages have are taken where they are asked for.
 ours PREFIX=/opt/ktr DESTDIR="$dir/stage" install
-[ ! -e "$dir/stage/opt/ktr/bin/ktrace" ] && [ ! -e "$dir/stage/opt/ktr/bin/kdump" ] || fail "ktrace, kdump are there unasked"
+[ ! -e "$dir/stage/opt/ktr/bin/ktrace" ] && [ ! -e "$dir/stage/opt/ktr/bin/kdump" ] &&
+	[ ! -e "$dir/stage/opt/ktr/bin/kgmon" ] || fail "ktrace, kdump, kgmon are there unasked"
 ours PREFIX=/opt/ktr DESTDIR="$dir/stage" BSD_NAMES=1 install
-for name in ktrace kdump; do
+for name in ktrace kdump kgmon; do
 	"$dir/stage/opt/ktr/bin/$name" --help | grep -q "^usage: $name" || fail "$name"
 	[ -s "$dir/stage/opt/ktr/share/man/man1/$name.1" ] || fail "$name.1"
 done

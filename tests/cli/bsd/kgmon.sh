@@ -1,0 +1,153 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# ktr kgmon: BSD's order, messages and exit statuses; what gprof reads of a program that runs, is stopped, was killed, has
+# a trace; what a reset leaves; who has no profiler.
+. "$(dirname "$0")/../lib.inc"
+case $(uname -m) in x86_64) ;; *) skip 'the profiler is for x86-64'; exit 0 ;; esac
+[ -e "$O/lib/libktr-agent.so" ] && [ "$(ldd /bin/true | grep -c 'libc\.so\.6')" = 1 ] || { skip 'no agent'; exit 0; }
+ln -s "$ktr" "$dir/kgmon"
+cd "$dir" || exit 1
+cat >spin.c <<'END'
+#include <signal.h>
+static volatile sig_atomic_t second;
+static void on(int n) { (void)n; second = 1; }
+__attribute__((noinline)) void early(void) { for (volatile int i = 0; i < 100000; i++) ; }
+__attribute__((noinline)) void later(void) { for (volatile int i = 0; i < 100000; i++) ; }
+int main(void)
+{
+	signal(SIGUSR1, on);
+	for (;;)
+		if (second)
+			later();
+		else
+			early();
+}
+END
+$cc -O1 -o spin spin.c || { fail 'spin.c'; exit 1; }
+pid=
+at_exit() { [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; }
+
+kgmon() { # STATUS ARGUMENTS...: out and err
+	want=$1
+	shift
+	timeout 300 ./kgmon "$@" >out 2>err
+	got=$?
+	[ $got = "$want" ] || fail "kgmon $*: $got instead of $want: $(cat out err)"
+}
+state() { # ARGUMENTS... STATE
+	is "kgmon $1" "$(cat out)" "kgmon: kernel profiling is $2."
+}
+# What gprof finds: SECONDS of FUNCTION, as a number of hundredths; 0: none.
+spent() {
+	gprof -b -p spin gmon.out 2>&1 | awk -v name="$1" '$NF == name { n = int(100 * $3) } END { print n + 0 }'
+}
+has_spent() { # FUNCTION HUNDREDTHS: so many at least, by a dump
+	./kgmon -P "$pid" -p >/dev/null 2>&1 && [ "$(spent "$1")" -ge "$2" ]
+}
+begin() { # ATTACH-OPTIONS...
+	./spin &
+	pid=$!
+	await 'became $pid "$dir/spin"'
+	"$ktr" attach -p $pid "$@" >log 2>&1 || fail "attach: $(cat log)"
+}
+
+# ---- who is not there, and how it is used ----
+
+kgmon 2
+kgmon 1 -x
+kgmon 1 -b operand
+kgmon 1 -P 1 -n some
+grep -q 'exclude each other' err || fail "-P and -n: $(cat err)"
+kgmon 2 -n nobody
+printf '#include <ktr.h>\n#include <unistd.h>\nint main(void) { CTR0(KTR_NET, "one"); for (;;) pause(); }\n' >own.c
+(cd "$top" && $cc -std=gnu11 -D_GNU_SOURCE -Iinclude "$dir/own.c" -o "$dir/own" "$O/lib/libktr.a" -lpthread) || fail 'own.c'
+KTR_MASK=all ./own &
+pid=$!
+await '"$ktr" ls 2>/dev/null | grep -q "^own"'
+kgmon 20 -P $pid
+grep -q '^kgmon: profiling not defined in kernel' err || fail "no profiler: $(cat err)"
+kill -9 $pid
+wait $pid 2>/dev/null
+"$ktr" rm --dead >/dev/null 2>&1 || fail "rm"
+
+# ---- states, and the order of options ----
+
+begin
+kgmon 0 && state '' off
+kgmon 0 -b && state -b running
+kgmon 0 && state '' running
+kgmon 0 -B && state -B 'running (high resolution)'
+kgmon 0 -bB && state -bB 'running (high resolution)'
+"$ktr" probe list -p $pid 'profile:' >probes
+is 'rates that are on' "$(grep -c ' on ' probes)" 1
+kgmon 0 -Bbh && state -Bbh off
+kgmon 0 -h && state -h off
+is 'said' "$(cat err)" ''
+
+# ---- dumps ----
+
+kgmon 0 -B
+if command -v gprof >/dev/null; then
+	await 'has_spent early 20'
+	kgmon 0 -p && state -p 'running (high resolution)'
+	is 'said of calls' "$(cat err)" 'kgmon: calls are sampled, not counted: each number of calls is one of samples'
+	is 'later' "$(spent later)" 0
+	# After a reset nothing is there of what was before.
+	kill -USR1 $pid
+	kgmon 0 -r
+	await 'has_spent later 5'
+	kgmon 0 -rB
+	await 'has_spent later 20'
+	is 'early after a reset' "$(spent early)" 0
+	# A dump goes before a reset, and that before the switch.
+	kgmon 0 -hpr && state -hpr off
+	[ "$(spent later)" -ge 20 ] || fail "-hpr: $(spent later)"
+	kgmon 0 -p
+	is 'what a reset left' "$(spent later)" 0
+	kgmon 0 --bsd -Bp
+	head -c 24 gmon.out | od -A n -t x4 -j 20 -N 4 | grep -q 00051879 || fail "BSD's form: $(od -t x1 -N 40 gmon.out)"
+	# One that does not run has to do nothing for it.
+	await 'has_spent later 20'
+	kill -STOP $pid
+	await 'grep -q "^State:.T" /proc/$pid/status'
+	rm -f gmon.out
+	kgmon 0 -p && [ "$(spent later)" -ge 20 ] || fail "stopped: $(cat err)"
+	kgmon 0 -b && state -b running
+	is 'stopped: warning' "$(cat err)" 'kgmon: warning: cannot turn profiling on'
+	kill -CONT $pid
+	kgmon 0 -B
+	rm -f gmon.out
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	kgmon 0 -P $pid -bhBpr
+	is 'killed: said' "$(head -n 5 err)" "$(printf 'kgmon: kernel read-only: data may be inconsistent\n-r suppressed\n-B suppressed\n-b suppressed\n-h suppressed')"
+	[ "$(spent later)" -ge 20 ] || fail "killed: $(cat err)"
+fi
+# What cannot be made is told of, and no more.
+mkdir gone && cd gone && rmdir ../gone
+timeout 300 "$dir/kgmon" -P $pid -p >../out 2>../err
+is 'no place for the file' "$?" 0
+cd ..
+grep -q '^kgmon: gmon.out: ' err && state -p 'running (high resolution)' || fail "no place: $(cat out err)"
+mkdir full && cd full && ln -s /dev/full gmon.out
+timeout 300 ../kgmon -P $pid -p >out 2>err
+is 'a full disk' "$?" 7
+grep -q '^kgmon: writing tocks to gmon.out: ' err || fail "a full disk: $(cat err)"
+cd ..
+kill -9 $pid 2>/dev/null
+"$ktr" rm --dead >/dev/null 2>&1 || fail "rm"
+
+# ---- a trace has what rings have forgotten ----
+
+if command -v gprof >/dev/null; then
+	begin -o "$dir/trace" -e 256
+	kgmon 0 -B
+	await 'has_spent early 60'
+	grep -q 'were lost' err && fail "a trace: $(cat err)"
+	kgmon 0 -hr
+	kgmon 0 -p
+	is 'early, forgotten' "$(spent early)" 0
+	"$ktr" export gmon -o whole trace 2>/dev/null
+	[ "$(gprof -b -p spin whole | awk '$NF == "early" { print int(100 * $3) }')" -ge 60 ] || fail 'the trace itself was changed'
+fi
+exit $failed
