@@ -6,6 +6,7 @@
 #include <ktr/task.h>
 
 #include "analyze/live/live_take.h"
+#include "analyze/task/task_call.h"
 #include "analyze/task/task_refuse.h"
 #include "ktr/provider/syscall/tracee_memory.h"
 #include "ktr/provider/syscall/tracee_proc.h"
@@ -34,7 +35,7 @@ static int task_small(const char *what, struct ktr_error *err)
 
 /* ---- threads ---- */
 
-int ktr_task_threads(pid_t pid, pid_t **tid, uint32_t *n, struct ktr_error *err)
+static int task_threads(pid_t pid, pid_t **tid, uint32_t *n, struct ktr_error *err)
 {
 	int rc = ktr__task_check(pid, 0, 0, err);
 
@@ -44,6 +45,13 @@ int ktr_task_threads(pid_t pid, pid_t **tid, uint32_t *n, struct ktr_error *err)
 		return rc;
 	*tid = ktr__live_threads(pid, n);
 	return *tid ? 0 : ktr__task_refuse(pid, 0, errno, err);
+}
+
+int ktr_task_threads(pid_t pid, pid_t **tid, uint32_t *n, struct ktr_error *err)
+{
+	int before = ktr__task_enter(), rc = task_threads(pid, tid, n, err);
+
+	return ktr__task_leave(before, rc);
 }
 
 static uint64_t task_ticks(unsigned long long ticks)
@@ -72,6 +80,15 @@ static int task_stat(const char *task, struct ktr_thread_info *info)
 	return 1;
 }
 
+uint64_t ktr__task_started(pid_t pid, pid_t tid)
+{
+	struct ktr_thread_info info;
+	char task[64];
+
+	snprintf(task, sizeof(task), "/proc/%d/task/%d", (int)pid, (int)(tid ? tid : pid));
+	return task_stat(task, &info) ? info.start_ns : 0;
+}
+
 static void task_more(const char *task, pid_t tid, struct ktr_thread_info *info)
 {
 	char path[96], text[256];
@@ -87,13 +104,13 @@ static void task_more(const char *task, pid_t tid, struct ktr_thread_info *info)
 	ktr__tracee_status(tid, "nonvoluntary_ctxt_switches:", 10, &info->n_involuntary);
 }
 
-int ktr_thread_info(pid_t pid, pid_t tid, struct ktr_thread_info *info, struct ktr_error *err)
+static int task_info(pid_t pid, pid_t tid, struct ktr_thread_info *info, struct ktr_error *err)
 {
-	struct ktr_thread_info got = { .size = info->size, .call = -1 };
+	struct ktr_thread_info got = { .call = -1 };
 	char task[64];
 	int rc;
 
-	if (info->size < TASK_INFO_BYTES)
+	if (!ktr__task_size(info->size, TASK_INFO_BYTES))
 		return task_small("ktr_thread_info", err);
 	rc = ktr__task_check(pid, tid, 0, err);
 	if (rc)
@@ -103,17 +120,25 @@ int ktr_thread_info(pid_t pid, pid_t tid, struct ktr_thread_info *info, struct k
 	if (!task_stat(task, &got))
 		return ktr__task_refuse(pid, tid, ESRCH, err);
 	task_more(task, tid, &got);
-	memcpy(info, &got, info->size < sizeof(got) ? info->size : sizeof(got));
+	ktr__task_give(info, &got, sizeof(got));
 	return 0;
 }
 
-int ktr_thread_state(pid_t pid, pid_t tid, struct ktr_thread_state *state, struct ktr_error *err)
+int ktr_thread_info(pid_t pid, pid_t tid, struct ktr_thread_info *info, struct ktr_error *err)
+{
+	int before = ktr__task_enter(), rc = task_info(pid, tid, info, err);
+
+	return ktr__task_leave(before, rc);
+}
+
+static int task_state(pid_t pid, pid_t tid, struct ktr_thread_state *state, struct ktr_error *err)
 {
 	struct ktr__live_taken taken = { .pid = pid, .tid = tid ? tid : pid };
+	struct ktr_thread_state got = { 0 };
 	struct ktr__live_maps maps = { 0 };
 	int rc;
 
-	if (state->size < TASK_STATE_BYTES)
+	if (!ktr__task_size(state->size, TASK_STATE_BYTES))
 		return task_small("ktr_thread_state", err);
 	rc = ktr__task_check(pid, taken.tid, 1, err);
 	if (rc)
@@ -126,16 +151,23 @@ int ktr_thread_state(pid_t pid, pid_t tid, struct ktr_thread_state *state, struc
 	ktr__live_maps_free(&maps);
 	if (rc)
 		return ktr__task_refuse(pid, taken.tid, rc, err);
-	state->state = taken.state;
-	memset(state->reserved, 0, sizeof(state->reserved));
-	state->stopped_ns = taken.stopped_ns;
-	state->regs = taken.stop.regs;
+	got.state = taken.state;
+	got.stopped_ns = taken.stopped_ns;
+	got.regs = taken.stop.regs;
+	ktr__task_give(state, &got, sizeof(got));
 	return 0;
+}
+
+int ktr_thread_state(pid_t pid, pid_t tid, struct ktr_thread_state *state, struct ktr_error *err)
+{
+	int before = ktr__task_enter(), rc = task_state(pid, tid, state, err);
+
+	return ktr__task_leave(before, rc);
 }
 
 /* ---- memory ---- */
 
-ssize_t ktr_vm_read(pid_t pid, uint64_t address, void *to, size_t n, struct ktr_error *err)
+static ssize_t task_read(pid_t pid, uint64_t address, void *to, size_t n, struct ktr_error *err)
 {
 	struct iovec local = { to, n }, remote = { .iov_len = n };
 	ssize_t got = ktr__task_check(pid, 0, 1, err);
@@ -160,6 +192,14 @@ ssize_t ktr_vm_read(pid_t pid, uint64_t address, void *to, size_t n, struct ktr_
 	return ktr__task_refuse(pid, 0, errno, err);
 }
 
+ssize_t ktr_vm_read(pid_t pid, uint64_t address, void *to, size_t n, struct ktr_error *err)
+{
+	int before = ktr__task_enter();
+	ssize_t rc = task_read(pid, address, to, n, err);
+
+	return ktr__task_left(before, rc);
+}
+
 /* A line of /proc/PID/maps. 1 or 0. */
 static int task_region(char *line, struct ktr_vm_region *region)
 {
@@ -180,14 +220,24 @@ static int task_region(char *line, struct ktr_vm_region *region)
 	return 1;
 }
 
-int ktr_vm_region(pid_t pid, uint64_t address, struct ktr_vm_region *region, struct ktr_error *err)
+/* The file ends early when the process does, and is empty of one that has ended. */
+static int task_none(pid_t pid, uint64_t address, int code, struct ktr_error *err)
 {
+	int rc = code ? ktr__task_refuse(pid, 0, code, err) : ktr__task_check(pid, 0, 1, err);
+
+	return rc ? rc : ktr_error_set(err, ENOENT, "process %d has no memory at 0x%llx or above", (int)pid,
+				       (unsigned long long)address);
+}
+
+static int task_find(pid_t pid, uint64_t address, struct ktr_vm_region *region, struct ktr_error *err)
+{
+	struct ktr_vm_region got = { 0 };
 	char path[64], *line = NULL;
 	size_t room = 0;
-	int rc, found = 0;
+	int rc, found = 0, code;
 	FILE *file;
 
-	if (region->size < TASK_REGION_BYTES)
+	if (!ktr__task_size(region->size, TASK_REGION_BYTES))
 		return task_small("ktr_vm_region", err);
 	rc = ktr__task_check(pid, 0, 1, err);
 	if (rc)
@@ -196,11 +246,21 @@ int ktr_vm_region(pid_t pid, uint64_t address, struct ktr_vm_region *region, str
 	file = fopen(path, "re");
 	if (!file)
 		return ktr__task_refuse(pid, 0, errno, err);
+	errno = 0;
 	while (!found && getline(&line, &room, file) > 0)
-		found = task_region(line, region) && address < region->end;
+		found = task_region(line, &got) && address < got.end;
+	code = errno;
 	free(line);
 	fclose(file);
-	return found ? 0 :
-		       ktr_error_set(err, ENOENT, "process %d has no memory at 0x%llx or above", (int)pid,
-				     (unsigned long long)address);
+	if (!found)
+		return task_none(pid, address, code, err);
+	ktr__task_give(region, &got, sizeof(got));
+	return 0;
+}
+
+int ktr_vm_region(pid_t pid, uint64_t address, struct ktr_vm_region *region, struct ktr_error *err)
+{
+	int before = ktr__task_enter(), rc = task_find(pid, address, region, err);
+
+	return ktr__task_leave(before, rc);
 }

@@ -94,13 +94,17 @@ static int refuse_forbidden(pid_t pid, const struct refuse_facts *facts, struct 
 {
 	char name[16] = "?";
 	long yama = refuse_yama();
+	int is_others = facts->uid != (long)geteuid();
 
+	/* Another user's it is, whoever traces it; but to root that is no reason. */
+	if (is_others && geteuid() != 0)
+		return ktr_error_set(err, EPERM, "process %d is user %ld's", (int)pid, facts->uid);
 	if (facts->tracer) {
 		ktr__tracee_comm((pid_t)facts->tracer, name);
 		return ktr_error_set(err, EBUSY, "process %ld (%s) traces process %d, and only one may", facts->tracer,
 				     name, (int)pid);
 	}
-	if (facts->uid != (long)geteuid())
+	if (is_others)
 		return ktr_error_set(err, EPERM, "process %d is user %ld's", (int)pid, facts->uid);
 	if (yama)
 		return ktr_error_set(err, EPERM,

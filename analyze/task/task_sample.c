@@ -2,13 +2,18 @@
 /*
  * Each sampling has a thread of its own, which makes rounds (analyze/live/live_rounds.c), packs what they find, and
  * writes. `samplings_lock` guards the list of outlets and what they have: a sampling's thread takes it never, so
- * whoever holds it may wait for one. An outlet stays in the list with its samplings, ended or not, until it is
- * stopped, or another sampling begins on a descriptor of that number when all of its own have ended.
+ * whoever holds it may wait for one that is at its end. An outlet stays in the list with its samplings until it
+ * is stopped, or another sampling begins on its descriptor when all of its own have ended; those that have ended
+ * before the others go when another begins. While it is being stopped it is still there, and whoever wants to write
+ * to the same file waits until it has gone: two would write into each other's buffers.
+ *
+ * A descriptor's number may be another file's by the time it is told again. Then that has an outlet of its own.
  */
 #include <ktr/task.h>
 
 #include "analyze/live/live_rounds.h"
 #include "analyze/live/live_take.h"
+#include "analyze/task/task_call.h"
 #include "analyze/task/task_outlet.h"
 #include "analyze/task/task_pack.h"
 #include "analyze/task/task_refuse.h"
@@ -22,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SAMPLE_LINGER_NS 1000000000ull /* that a reader gets in the end */
@@ -39,18 +45,27 @@ struct sampling {
 	struct ktr__pack pack;
 	pthread_t thread;
 	int stop;      /* an eventfd, readable when it is to end */
+	uint64_t started; /* when whom it looks at was made; 0: not known */
 	int code;      /* how it has ended, -errno; 0: it was stopped. Of its thread, read when that has ended */
-	atomic_int is_done; /* its thread is at its end */
+	atomic_int ends;    /* it is to end: between two threads of a round, too */
+	atomic_int is_over; /* it looks at nobody any more, */
+	atomic_int is_done; /* and its thread is at its end */
 };
 
 struct sample_outlet {
 	struct sample_outlet *next;
 	struct ktr__outlet outlet;
+	dev_t dev; /* of the descriptor's file */
+	ino_t ino;
 	struct sampling *first;
+	struct ktr_sample_sums sums; /* of samplings that have ended, and are not there any more, */
+	int code;		     /* and how the first of them ended, -errno; 0 */
+	int is_ending;		     /* somebody stops it */
 	atomic_int n_at_work; /* samplings that have not ended, and who begins one; the last one closes it */
 };
 
 static pthread_mutex_t samplings_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t samplings_gone = PTHREAD_COND_INITIALIZER; /* one that was ending has gone */
 static struct sample_outlet *sample_outlets;
 
 /* 1: it is not at its end, and stays so until sample_leave(); 0: it is. */
@@ -74,7 +89,10 @@ static void sample_leave(struct sample_outlet *to)
 
 static int sample_take(void *context, const struct ktr__live_sample *sample)
 {
-	return ktr__pack_add(&((struct sampling *)context)->pack, sample);
+	struct sampling *sampling = context;
+	int rc = ktr__pack_add(&sampling->pack, sample);
+
+	return !rc && atomic_load_explicit(&sampling->ends, memory_order_relaxed) ? -ECANCELED : rc;
 }
 
 static void sample_forget(void *context, struct ktr__live_row *row)
@@ -139,6 +157,8 @@ static void *sample_run(void *argument)
 	pthread_setname_np(pthread_self(), "ktr-sample");
 	ktr__live_warm(sampling->rounds.live);
 	rc = ktr__live_rounds(&sampling->rounds);
+	rc = rc == -ECANCELED ? 0 : rc;
+	atomic_store(&sampling->is_over, 1);
 	flushed = ktr__outlet_flush(&to->outlet);
 	if (!rc && flushed < 0)
 		rc = flushed;
@@ -154,13 +174,31 @@ static void *sample_run(void *argument)
 
 /* ---- outlets, under samplings_lock ---- */
 
-static struct sample_outlet **sample_find(int fd)
+/* That of a descriptor's number. Of several, that whose file it is now, else the oldest. NULL: there is none. */
+static struct sample_outlet *sample_find(int fd, int *is_same)
+{
+	struct sample_outlet *found = NULL;
+	struct stat st;
+	int is_file = fstat(fd, &st) == 0;
+
+	*is_same = 0;
+	for (struct sample_outlet *at = sample_outlets; at && !*is_same; at = at->next) {
+		if (at->outlet.fd != fd)
+			continue;
+		found = at;
+		*is_same = is_file && at->dev == st.st_dev && at->ino == st.st_ino;
+	}
+	return found;
+}
+
+static void sample_unlist(const struct sample_outlet *to)
 {
 	struct sample_outlet **at = &sample_outlets;
 
-	while (*at && (*at)->outlet.fd != fd)
+	while (*at && *at != to)
 		at = &(*at)->next;
-	return at;
+	if (*at)
+		*at = to->next;
 }
 
 static void sample_add(struct ktr_sample_sums *sums, const struct sampling *sampling)
@@ -178,71 +216,118 @@ static void sample_add(struct ktr_sample_sums *sums, const struct sampling *samp
 		sums->most_ns = rounds->most_ns;
 }
 
-/* Ends all that write there, waits for them, and frees it. 0, or how the first of them had ended before, -errno. */
-static int sample_end(struct sample_outlet *to, struct ktr_sample_sums *sums)
+/* Waits for one that is to end, or has, and keeps what it has done. */
+static void sample_reap(struct sample_outlet *to, struct sampling *sampling)
 {
-	int code = 0;
+	pthread_join(sampling->thread, NULL);
+	sample_add(&to->sums, sampling);
+	to->code = to->code ? to->code : sampling->code;
+	close(sampling->stop);
+	free(sampling);
+}
 
-	for (struct sampling *sampling = to->first; sampling; sampling = sampling->next)
+/* Those that have ended go. */
+static void sample_reap_done(struct sample_outlet *to)
+{
+	struct sampling **at = &to->first;
+
+	while (*at) {
+		struct sampling *sampling = *at;
+
+		if (!atomic_load(&sampling->is_done)) {
+			at = &sampling->next;
+			continue;
+		}
+		*at = sampling->next;
+		sample_reap(to, sampling);
+	}
+}
+
+/* Ends all that write there, and waits for them. */
+static void sample_end(struct sample_outlet *to)
+{
+	for (struct sampling *sampling = to->first; sampling; sampling = sampling->next) {
+		atomic_store(&sampling->ends, 1);
 		eventfd_write(sampling->stop, 1);
+	}
 	while (to->first) {
 		struct sampling *sampling = to->first;
 
 		to->first = sampling->next;
-		pthread_join(sampling->thread, NULL);
-		sample_add(sums, sampling);
-		code = code ? code : sampling->code;
-		close(sampling->stop);
-		free(sampling);
+		sample_reap(to, sampling);
 	}
 	ktr__outlet_close(&to->outlet);
-	sums->n_lost += to->outlet.n_unsent;
-	free(to);
-	return code;
+	to->sums.n_lost += to->outlet.n_unsent;
 }
 
-/* That of a descriptor, made if there is none, joined. 0 or -errno. */
-static int sample_outlet(int fd, struct sample_outlet **out)
+/* That of a file that somebody stops just now; NULL: none. Whatever the number of the descriptor. */
+static struct sample_outlet *sample_ending(const struct stat *st)
 {
-	struct sample_outlet **at = sample_find(fd), *to = *at;
-	struct ktr_sample_sums none = { 0 };
-	int rc;
+	struct sample_outlet *at = sample_outlets;
 
-	if (to && !sample_join(to)) {
-		*at = to->next;
-		sample_end(to, &none);
-		to = NULL;
-	}
-	*out = to;
-	if (to)
-		return 0;
-	to = calloc(1, sizeof(*to));
-	if (!to)
-		return -ENOMEM;
-	rc = ktr__outlet_open(&to->outlet, fd);
+	while (at && !(at->is_ending && at->dev == st->st_dev && at->ino == st->st_ino))
+		at = at->next;
+	return at;
+}
+
+static int sample_outlet_new(int fd, const struct stat *st, struct sample_outlet **out)
+{
+	struct sample_outlet *to = calloc(1, sizeof(*to));
+	int rc = to ? ktr__outlet_open(&to->outlet, fd) : -ENOMEM;
+
 	if (rc) {
 		free(to);
 		return rc;
 	}
+	to->dev = st->st_dev;
+	to->ino = st->st_ino;
 	atomic_store(&to->n_at_work, 1);
 	to->next = sample_outlets;
 	sample_outlets = *out = to;
 	return 0;
 }
 
+/* That of a descriptor, made if there is none, joined. 0 or -errno. */
+static int sample_outlet(int fd, struct sample_outlet **out)
+{
+	struct sample_outlet *to;
+	struct stat st;
+	int is_same;
+
+	*out = NULL;
+	if (fstat(fd, &st))
+		return -errno;
+	while (sample_ending(&st))
+		pthread_cond_wait(&samplings_gone, &samplings_lock);
+	to = sample_find(fd, &is_same);
+	if (to && is_same && sample_join(to)) {
+		sample_reap_done(to);
+		*out = to;
+		return 0;
+	}
+	if (to && is_same) {
+		sample_unlist(to);
+		sample_end(to);
+		free(to);
+	}
+	return sample_outlet_new(fd, &st, out);
+}
+
 /* One that nothing writes to goes. */
 static void sample_unless_used(struct sample_outlet *to)
 {
-	if (to->first)
+	if (to->first || to->sums.n_samplings)
 		return;
-	*sample_find(to->outlet.fd) = to->next;
+	sample_unlist(to);
 	free(to);
 }
 
-static int sample_is_there(const struct sample_outlet *to, pid_t pid, pid_t tid)
+/* One that has ended, and waits for its reader, is not there; nor is that of another one of this number. */
+static int sample_is_there(const struct sample_outlet *to, pid_t pid, pid_t tid, uint64_t started)
 {
 	for (const struct sampling *one = to->first; one; one = one->next)
-		if (one->rounds.pid == pid && one->rounds.tid == tid && !atomic_load(&one->is_done))
+		if (one->rounds.pid == pid && one->rounds.tid == tid && one->started == started &&
+		    !atomic_load(&one->is_over))
 			return 1;
 	return 0;
 }
@@ -263,7 +348,8 @@ static int sample_start(struct sampling *sampling)
 	return -rc;
 }
 
-static int sample_make(struct sample_outlet *to, pid_t pid, pid_t tid, unsigned hz, struct ktr__live **live)
+static int sample_make(struct sample_outlet *to, pid_t pid, pid_t tid, uint64_t started, unsigned hz,
+		       struct ktr__live **live)
 {
 	struct sampling *sampling = calloc(1, sizeof(*sampling));
 	int rc;
@@ -271,6 +357,7 @@ static int sample_make(struct sample_outlet *to, pid_t pid, pid_t tid, unsigned 
 	if (!sampling)
 		return -ENOMEM;
 	sampling->to = to;
+	sampling->started = started;
 	sampling->sink = (struct ktr__live_sink){ sample_take, sample_wait, sample_forget, sampling };
 	sampling->rounds = (struct ktr__live_rounds){
 		.pid = pid, .tid = tid, .period_ns = 1000000000 / hz, .forgets = 1, .sink = &sampling->sink,
@@ -320,12 +407,13 @@ static int sample_fd(int code, int fd, struct ktr_error *err)
 
 static int sample_begin(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr__live **live, struct ktr_error *err)
 {
+	uint64_t started = ktr__task_started(pid, tid);
 	struct sample_outlet *to;
 	int rc = sample_outlet(fd, &to);
 
 	if (rc)
 		return sample_fd(rc, fd, err);
-	rc = sample_is_there(to, pid, tid) ? 0 : sample_make(to, pid, tid, hz, live);
+	rc = sample_is_there(to, pid, tid, started) ? 0 : sample_make(to, pid, tid, started, hz, live);
 	sample_leave(to);
 	sample_unless_used(to);
 	return rc ? sample_fd(rc, fd, err) : 0;
@@ -357,36 +445,55 @@ static int sample_any(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr_erro
 
 int ktr_sample_task(pid_t pid, unsigned hz, int fd, struct ktr_error *err)
 {
-	return sample_any(pid, 0, hz, fd, err);
+	int before = ktr__task_enter(), rc = sample_any(pid, 0, hz, fd, err);
+
+	return ktr__task_leave(before, rc);
 }
 
 int ktr_sample_thread(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr_error *err)
 {
+	int before, rc;
+
 	if (tid <= 0)
 		return ktr_error_set(err, EINVAL, "%d is no number of a thread", (int)tid);
-	return sample_any(pid, tid, hz, fd, err);
+	before = ktr__task_enter();
+	rc = sample_any(pid, tid, hz, fd, err);
+	return ktr__task_leave(before, rc);
+}
+
+static int sample_stop(int fd, struct ktr_sample_sums *sums, struct ktr_error *err)
+{
+	struct sample_outlet *to;
+	int rc, is_same;
+
+	if (sums && !ktr__task_size(sums->size, SAMPLE_SUMS_BYTES))
+		return ktr_error_set(err, EINVAL, "struct ktr_sample_sums: its size is not set, or too small");
+	pthread_mutex_lock(&samplings_lock);
+	to = sample_find(fd, &is_same);
+	if (to && to->is_ending)
+		to = NULL;
+	if (to)
+		to->is_ending = 1;
+	pthread_mutex_unlock(&samplings_lock);
+	if (!to)
+		return ktr_error_set(err, ENOENT, "nothing is sampled to descriptor %d", fd);
+	sample_end(to);
+	rc = to->code;
+	if (sums)
+		ktr__task_give(sums, &to->sums, sizeof(to->sums));
+	pthread_mutex_lock(&samplings_lock);
+	sample_unlist(to);
+	pthread_cond_broadcast(&samplings_gone);
+	pthread_mutex_unlock(&samplings_lock);
+	free(to);
+	if (rc == -ESRCH)
+		return ktr_error_set(err, ESRCH, "what was sampled had ended before");
+	return rc ? sample_fd(rc, fd, err) : 0;
 }
 
 int ktr_sample_stop(int fd, struct ktr_sample_sums *sums, struct ktr_error *err)
 {
-	struct ktr_sample_sums all = { .size = sums ? sums->size : 0 };
-	struct sample_outlet **at, *to;
-	int rc;
+	int before = ktr__task_enter(), rc = sample_stop(fd, sums, err);
 
-	if (sums && sums->size < SAMPLE_SUMS_BYTES)
-		return ktr_error_set(err, EINVAL, "struct ktr_sample_sums: its size is not set, or too small");
-	pthread_mutex_lock(&samplings_lock);
-	at = sample_find(fd);
-	to = *at;
-	if (to)
-		*at = to->next;
-	pthread_mutex_unlock(&samplings_lock);
-	if (!to)
-		return ktr_error_set(err, ENOENT, "nothing is sampled to descriptor %d", fd);
-	rc = sample_end(to, &all);
-	if (sums)
-		memcpy(sums, &all, sums->size < sizeof(all) ? sums->size : sizeof(all));
-	if (rc == -ESRCH)
-		return ktr_error_set(err, ESRCH, "what was sampled had ended before");
-	return rc ? sample_fd(rc, fd, err) : 0;
+	return ktr__task_leave(before, rc);
 }

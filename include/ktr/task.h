@@ -18,9 +18,10 @@
  * none; -ENOEXEC, it is of another machine's code; -ENOMEM.
  *
  * ktr_thread_state() and the samples stop a thread for a moment, one at a time. It goes on as if nothing had been:
- * a call that it waits in is made again. All calls may be made by several threads at once, block for as long as the
- * kernel takes (a thread that does not stop, two seconds), and are not for handlers of signals, nor for a forked
- * child of a program with threads before it calls execve(2).
+ * a call that it waits in is made again. All calls may be made by several threads at once, and block for as long
+ * as the kernel takes (a thread that does not stop, two seconds). None is a point at which pthread_cancel(3) ends
+ * the caller. They are not for handlers of signals, nor for a forked child of a program with threads before it
+ * calls execve(2).
  *
  * Of the caller's process: each stop sends it SIGCHLD, unless it has a handler with SA_NOCLDSTOP or takes no
  * notice of that, and a call that waits for any child, waitpid(-1), may be told of a stop that is not its own:
@@ -127,8 +128,9 @@ int ktr_vm_region(pid_t pid, uint64_t address, struct ktr_vm_region *region, str
  * after a second. It never waits for a reader: what there is no room for is lost, and counted.
  * The sampling ends by ktr_sample_stop(), when what is sampled ends, or when nobody reads any more; that call is
  * due in any case, and frees what it had. Several may write to one descriptor, a buffer at a time. One that is
- * there already, with the same ids and descriptor, stays as it is, and 0 is returned. Errors besides: -EBADF, fd
- * cannot be written to; -EAGAIN, no thread could be made.
+ * there already, of the same process or thread, and goes on, stays as it is, and 0 is returned. While another
+ * thread stops what writes to the same file, that is waited for. Errors besides: -EBADF, fd cannot be written to;
+ * -EAGAIN, no thread could be made.
  */
 int ktr_sample_thread(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr_error *err);
 int ktr_sample_task(pid_t pid, unsigned hz, int fd, struct ktr_error *err);
@@ -147,10 +149,11 @@ struct ktr_sample_sums {
 };
 
 /*
- * Ends what is written to a descriptor, and waits for that: the last buffers are written, with is_last set, if
- * there is room for them within a second. sums, if not NULL, is what was done in all. 0; -ENOENT, nothing is
- * written there; else how it ended before: -ESRCH with what was sampled, -EPIPE when nobody read any more, -ENOSPC
- * and others as write(2) has them.
+ * Ends what is written to a descriptor, after the thread that is just looked at, and waits for that: the last
+ * buffers are written, with is_last set, if there is room for them within a second. sums, if not NULL, is what was
+ * done in all. Of two files that had the number one after the other, the one that has it goes first, and another
+ * call is due. 0; -ENOENT, nothing is written there; else how it ended before: -ESRCH with what was sampled, -EPIPE
+ * when nobody read any more, -ENOSPC and others as write(2) has them.
  */
 int ktr_sample_stop(int fd, struct ktr_sample_sums *sums, struct ktr_error *err);
 
@@ -192,7 +195,11 @@ struct ktr_sample_stack {
 	uint32_t n_bytes;    /* of this one, a multiple of 8 */
 	int32_t tid;
 	uint64_t time_ns;    /* CLOCK_MONOTONIC */
-	uint64_t round;	     /* from 0, left out ones counted: each thread has one in each that was done */
+	/*
+	 * From 0, left out ones counted: each thread has one in each that was done. That of n_rounds + n_missed was
+	 * ended before it was done.
+	 */
+	uint64_t round;
 	uint32_t stopped_ns; /* how long the thread stood for it; 0: it did not */
 	uint32_t back;	     /* [bytes] its frames are those of the sample so far before this one; 0: its own */
 	uint16_t n_frames;

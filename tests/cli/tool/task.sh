@@ -176,7 +176,7 @@ for option in '' reap; do
 		signal >"$dir/host.out" &
 	host=$!
 	pids="$pids $host"
-	await 'grep -qs begun "$dir/host.out"'
+	await 'grep -qs begun "$dir/host.out"' && await '[ "$(ls /proc/$host/task | wc -l)" -ge 13 ]'
 	# shellcheck disable=SC2086
 	sample $host 0 1000 $option
 	await '[ "$(wc -c <"$dir/samples")" -gt 3000 ]'
@@ -292,6 +292,11 @@ if command -v strace >/dev/null; then
 	await '! grep -q "^TracerPid:.0" /proc/$waits/status || ! kill -0 $tracer'
 	! kill -0 $tracer 2>/dev/null ||
 		refused $waits $waits 16 "process $tracer (strace) traces process $waits, and only one may" threads info read region
+	# Another user's it is first.
+	if kill -0 $tracer 2>/dev/null && [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+		setpriv --reuid 65534 --clear-groups "$task" errors $waits $waits >"$dir/out" 2>"$dir/err"
+		grep -q "^state: 1 1 process $waits is user 0's" "$dir/out" || fail "another user's, traced: $(cat "$dir/out" "$dir/err")"
+	fi
 	kill $tracer 2>/dev/null
 	wait $tracer 2>/dev/null
 fi
