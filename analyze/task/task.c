@@ -80,15 +80,6 @@ static int task_stat(const char *task, struct ktr_thread_info *info)
 	return 1;
 }
 
-uint64_t ktr__task_started(pid_t pid, pid_t tid)
-{
-	struct ktr_thread_info info;
-	char task[64];
-
-	snprintf(task, sizeof(task), "/proc/%d/task/%d", (int)pid, (int)(tid ? tid : pid));
-	return task_stat(task, &info) ? info.start_ns : 0;
-}
-
 static void task_more(const char *task, pid_t tid, struct ktr_thread_info *info)
 {
 	char path[96], text[256];

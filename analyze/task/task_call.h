@@ -54,7 +54,7 @@ static inline void ktr__task_give(void *to, const void *from, size_t n)
 	memcpy(to, &size, sizeof(size));
 }
 
-/* When a process, or with tid a thread of it, was made [ns of CLOCK_BOOTTIME, to a tick]; 0: it is not there. */
+/* When a process, or with tid a thread of it, was made, in clock ticks since boot; 0: it is not there. */
 uint64_t ktr__task_started(pid_t pid, pid_t tid);
 
 #endif
