@@ -13,9 +13,10 @@
 #include "tools/options.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Exit statuses as there. */
-#define KGMON_USAGE   1
+#define KGMON_USAGE   1 /* by its own name; as a command of ktr, 2 as with all of them */
 #define KGMON_OPEN    2
 #define KGMON_PARAM   4
 #define KGMON_WRITING 7
@@ -121,6 +122,11 @@ static int kgmon_run(struct kgmon *kgmon)
 	return 0;
 }
 
+static int kgmon_usage(const char *name)
+{
+	return strcmp(name, "kgmon") == 0 ? KGMON_USAGE : 2;
+}
+
 static int cmd_kgmon(int argc, char **argv)
 {
 	struct kgmon kgmon = { .find.command = argv[0] };
@@ -129,12 +135,12 @@ static int cmd_kgmon(int argc, char **argv)
 	int rc;
 
 	if (!options_parse(&kgmon_options, argc, argv, &kgmon, &rc))
-		return rc ? KGMON_USAGE : 0;
+		return rc ? kgmon_usage(argv[0]) : 0;
 	if (operands_at_most(argv[0], argc, argv, 0))
-		return KGMON_USAGE;
+		return kgmon_usage(argv[0]);
 	if (kgmon.find.pid && kgmon.find.session) {
 		usage_error(argv[0], "-P and -n exclude each other");
-		return KGMON_USAGE;
+		return kgmon_usage(argv[0]);
 	}
 	if (find_session(&kgmon.find, path, sizeof(path)))
 		return KGMON_OPEN;

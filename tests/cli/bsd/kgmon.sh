@@ -59,6 +59,7 @@ kgmon 1 -b operand
 kgmon 1 -P 1 -n some
 grep -q 'exclude each other' err || fail "-P and -n: $(cat err)"
 kgmon 2 -n nobody
+status 2 "$ktr" kgmon -x
 printf '#include <ktr.h>\n#include <unistd.h>\nint main(void) { CTR0(KTR_NET, "one"); for (;;) pause(); }\n' >own.c
 (cd "$top" && $cc -std=gnu11 -D_GNU_SOURCE -Iinclude "$dir/own.c" -o "$dir/own" "$O/lib/libktr.a" -lpthread) || fail 'own.c'
 KTR_MASK=all ./own &
