@@ -8,21 +8,39 @@
 #include "tools/command.h"
 #include "tools/heap/heap_view.h"
 #include "tools/options.h"
+#include "tools/record/run_heap.h"
 #include "tools/walk.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 struct heap_command {
 	struct walk walk;
 	uint64_t top, depth;
-	const char *by, *sample;
+	int by; /* -1: the usual tables */
+	const char *sample;
 	unsigned json, folded;
 };
 
+static int heap_take_by(void *at, const char *what, const char *text, char **argv)
+{
+	*(int *)at = heap_measure(text);
+	if (*(int *)at >= 0)
+		return 0;
+	return usage_error(argv[0], "%s %s: one of live, peak, got, bytes, brief, other", what, text);
+}
+
+static int heap_take_sample(void *at, const char *what, const char *text, char **argv)
+{
+	if (!isdigit((unsigned char)*text))
+		return usage_error(argv[0], "%s %s: not a number of bytes, 512k say", what, text);
+	return run_heap_take(at, what, text, argv);
+}
+
 static const struct option_row heap_rows[] = {
 	OPTIONS_SOURCE(struct heap_command, walk.find),
-	OPTION_TEXT(0, "by", "WHAT", struct heap_command, by,
+	OPTION_TAKE(0, "by", "WHAT", struct heap_command, by, heap_take_by,
 		    "one table: live (bytes at the end), peak, got (blocks), bytes, brief, other (threads)"),
 	OPTION_NUMBER('n', "top", "N", struct heap_command, top, 0, UINT32_MAX,
 		      "lines of each table, 10 by default; 0: all"),
@@ -30,7 +48,7 @@ static const struct option_row heap_rows[] = {
 		      "callers that a line names, 5 by default; 0: all"),
 	OPTION_FLAG(0, "folded", struct heap_command, folded, "stacks of --by (live), a line each, for flame graphs"),
 	OPTION_FLAG('j', "json", struct heap_command, json, "as JSON, all places unless -n"),
-	OPTION_TEXT(0, "sample", "BYTES", struct heap_command, sample,
+	OPTION_TAKE(0, "sample", "BYTES", struct heap_command, sample, heap_take_sample,
 		    "of a program: one block in so many bytes, 512k say, not all"),
 	OPTIONS_WINDOW(struct heap_command, walk),
 	OPTION_FILTER(struct heap_command, walk.filter),
@@ -48,14 +66,14 @@ static const struct options heap_options = {
 	OPTIONS_ROWS(heap_rows),
 };
 
-static int heap_print(const struct heap_command *c, const struct ktr__heap *heap, int by, uint64_t top)
+static int heap_print(const struct heap_command *c, const struct ktr__heap *heap, uint64_t top)
 {
 	const struct heap_view view = {
 		.heap = heap,
 		.symbols = ktr__reader_symbols(c->walk.reader),
 		.top = top,
 		.depth = c->depth,
-		.by = by,
+		.by = c->by,
 	};
 
 	if (c->json)
@@ -65,15 +83,12 @@ static int heap_print(const struct heap_command *c, const struct ktr__heap *heap
 
 static int cmd_heap(int argc, char **argv)
 {
-	struct heap_command c = { .walk.find.command = argv[0], .top = UINT64_MAX, .depth = 5 };
+	struct heap_command c = { .walk.find.command = argv[0], .top = UINT64_MAX, .depth = 5, .by = -1 };
 	struct ktr__heap heap;
-	int rc = 0, by;
+	int rc = 0;
 
 	if (!options_parse(&heap_options, argc, argv, &c, &rc))
 		return rc;
-	by = c.by ? heap_measure(c.by) : -1;
-	if (c.by && by < 0)
-		return usage_error(argv[0], "--by %s: one of live, peak, got, bytes, brief, other", c.by);
 	if (c.json && c.folded)
 		return usage_error(argv[0], "--json, or --folded: one of them");
 	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0) {
@@ -95,7 +110,7 @@ static int cmd_heap(int argc, char **argv)
 	}
 	rc = rc ? rc : walk_run(&c.walk, (struct ktr_sink *[]){ &heap.sink }, 1);
 	ktr__heap_finish(&heap);
-	rc = rc ? rc : heap_print(&c, &heap, by, c.top != UINT64_MAX ? c.top : c.json ? 0 : 10);
+	rc = rc ? rc : heap_print(&c, &heap, c.top != UINT64_MAX ? c.top : c.json ? 0 : 10);
 	if (rc == -ENOMEM)
 		fail(argv[0], "no memory");
 	ktr__heap_free(&heap);

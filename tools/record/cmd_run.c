@@ -165,8 +165,6 @@ static int run_check(struct run *run)
 		rc = run_locks_check(run->command, run->locks);
 	if (!rc && run->locks && !run->agent)
 		rc = usage_error(run->command, "--lock goes with --agent, which stands before the C library's locks");
-	if (!rc && run->heap)
-		rc = run_heap_check(run->command, run->heap);
 	if (!rc && run->heap && !run->agent)
 		rc = usage_error(run->command, "--heap goes with --agent, which stands before the C library's malloc(3)");
 	if (!rc && run->children && !run->agent)
@@ -520,7 +518,7 @@ static const struct option_row run_rows[] = {
 		    "with --agent: static probes that it and its libraries have: 'python,libstdcxx:throw'"),
 	OPTION_TEXT(0, "lock", "KINDS", struct run, locks,
 		    "with --agent: who waits for locks (contention), who has them (hold), errors, signals, inversions, stacks, all"),
-	OPTION_TEXT(0, "heap", "WHAT", struct run, heap,
+	OPTION_TAKE(0, "heap", "WHAT", struct run, heap, run_heap_take,
 		    "with --agent: who gets memory and gives it back: all with stacks, callers, one block in 512k bytes"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
 		    "the rings stop when it holds: 'class == net and n > 9'; the session stays"),

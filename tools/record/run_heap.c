@@ -4,21 +4,28 @@
 #include "tools/options.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* A number of bytes, of 1,024 each with k, of as many of those with m, and so on with g. */
-static int heap_is_size(const char *what)
+/* A number of bytes, of 1,024 each with k, of as many of those with m, and so on with g; 2^40 at most. */
+static int run_heap_is_size(const char *text)
 {
-	size_t n = strspn(what, "0123456789");
+	static const char units[] = "kmg";
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
 
-	return n && n < 13 && strspn(what, "0") < n && (!what[n] || (strchr("kmgKMG", what[n]) && !what[n + 1]));
+	if (!isdigit((unsigned char)*text) || (*end && (!unit || end[1])) || !n || n > 1ull << 40)
+		return 0;
+	return !unit || n << 10 * (unit - units + 1) <= 1ull << 40;
 }
 
-int run_heap_check(const char *command, const char *what)
+int run_heap_take(void *at, const char *what, const char *text, char **argv)
 {
-	if (strcmp(what, "all") == 0 || strcmp(what, "callers") == 0 || heap_is_size(what))
-		return 0;
-	return usage_error(command, "--heap %s: all, callers, or a number of bytes, 512k say", what);
+	if (strcmp(text, "all") != 0 && strcmp(text, "callers") != 0 && !run_heap_is_size(text))
+		return usage_error(argv[0], "%s %s: all, callers, or a number of bytes, 512k say", what, text);
+	*(const char **)at = text;
+	return 0;
 }
 
 void run_heap_probes(FILE *to, const char *what)

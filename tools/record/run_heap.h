@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* 0, or the exit status after a complaint. */
-int run_heap_check(const char *command, const char *what);
+/* Of an option, at: a const char *. 0, or the exit status after a complaint. */
+int run_heap_take(void *at, const char *what, const char *text, char **argv);
 
 /* Writes the probes that it stands for. */
 void run_heap_probes(FILE *to, const char *what);
