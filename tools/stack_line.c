@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__stack *stack, uint32_t i,
+const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint32_t i,
 			     char text[STACK_LINE_NAME])
 {
 	const char *name = NULL, *plus;
@@ -26,7 +26,7 @@ const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__sta
 	return text;
 }
 
-void stack_line(struct ktr__symbols *symbols, const struct ktr__stack *stack, uint64_t depth, FILE *to)
+void stack_line(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint64_t depth, FILE *to)
 {
 	uint32_t n = depth && stack->n > depth ? (uint32_t)depth : stack->n;
 	char name[STACK_LINE_NAME];

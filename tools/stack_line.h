@@ -11,10 +11,10 @@
 #define STACK_LINE_NAME 256 /* [bytes] of a frame's name */
 
 /* The function of a frame, clean, or its address. symbols may be NULL. Returns text. */
-const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__stack *stack, uint32_t i,
+const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint32_t i,
 			     char text[STACK_LINE_NAME]);
 
 /* So many frames (0: all), innermost first; "?" where there is none. No newline. */
-void stack_line(struct ktr__symbols *symbols, const struct ktr__stack *stack, uint64_t depth, FILE *to);
+void stack_line(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint64_t depth, FILE *to);
 
 #endif

@@ -123,7 +123,7 @@ static void heap_live(struct ktr__heap *heap, struct ktr__heap_place *place, dou
 
 static struct ktr__heap_place *heap_place(struct ktr__heap *heap, const struct ktr__heap_event *e)
 {
-	struct ktr__heap_place *place = ktr__stack_get(&heap->places, e->proc, e->stack, e->caller, sizeof(*place));
+	struct ktr__heap_place *place = ktr__framed_get(&heap->places, e->proc, e->stack, e->caller, sizeof(*place));
 
 	if (!place || place->process)
 		return place;
@@ -346,7 +346,7 @@ void ktr__heap_finish(struct ktr__heap *heap)
 
 void ktr__heap_free(struct ktr__heap *heap)
 {
-	ktr__stacks_free(&heap->places);
+	ktr__framed_free(&heap->places);
 	ktr__keyed_free(&heap->blocks);
 	ktr__keyed_free(&heap->threads);
 	ktr__keyed_free(&heap->processes);

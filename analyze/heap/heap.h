@@ -25,7 +25,7 @@ struct ktr__heap_process;
 
 /* By its stack, or where none was recorded by who called. */
 struct ktr__heap_place {
-	struct ktr__stack stack; /* first */
+	struct ktr__framed stack; /* first */
 	struct ktr__heap_sum got, live, peak;
 	double n_other; /* given back by another thread than the one that got them */
 	double n_brief; /* given back before their thread got another */

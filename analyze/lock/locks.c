@@ -306,7 +306,7 @@ static int locks_inverted(struct ktr__locks *locks, const struct ktr__lock_event
 static int locks_stack(struct ktr__locks *locks, const struct ktr__lock_event *e)
 {
 	struct ktr__locks_row of = locks_waits(e->proc, e->tid), *waiting = locks_find(locks, &of), *held;
-	const struct ktr__stack *stack = ktr__stack_get(&locks->stacks, e->proc, e->stack, 0, sizeof(*stack));
+	const struct ktr__framed *stack = ktr__framed_get(&locks->stacks, e->proc, e->stack, 0, sizeof(*stack));
 
 	if (!stack)
 		return -ENOMEM;
@@ -417,7 +417,7 @@ int ktr__locks_init(struct ktr__locks *locks, const struct ktr_reader *reader)
 void ktr__locks_free(struct ktr__locks *locks)
 {
 	ktr__keyed_free(&locks->rows);
-	ktr__stacks_free(&locks->stacks);
+	ktr__framed_free(&locks->stacks);
 	ktr__lock_order_free(&locks->order);
 	ktr__lock_sites_free(&locks->sites);
 }

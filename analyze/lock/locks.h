@@ -74,7 +74,7 @@ struct ktr__locks_row {
 	uint64_t waited_ns; /* WAITING: how long it has waited last */
 	struct ktr__locks_use use;
 	/* WAITING: of the wait; HELD: of who took it; EDGE: both of the longest. NULL: not known */
-	const struct ktr__stack *stack, *at_stack;
+	const struct ktr__framed *stack, *at_stack;
 	const struct ktr_reader_thread *thread; /* who was there last; of the reader */
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ktr__stack *stacks_fill(struct ktr__stack *stack, uint32_t proc, const uint64_t *pc, uint32_t n,
+static struct ktr__framed *stacks_fill(struct ktr__framed *stack, uint32_t proc, const uint64_t *pc, uint32_t n,
 				      int is_cut)
 {
 	stack->pc = malloc((n + 1) * sizeof(*pc));
@@ -19,13 +19,13 @@ static struct ktr__stack *stacks_fill(struct ktr__stack *stack, uint32_t proc, c
 	return stack;
 }
 
-void *ktr__stack_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_event_bytes *bytes, uint64_t caller,
+void *ktr__framed_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_event_bytes *bytes, uint64_t caller,
 		     size_t row_bytes)
 {
 	uint32_t n = bytes ? bytes->n_bytes / 8 : caller != 0;
 	int is_cut = bytes && bytes->cut;
 	uint64_t pc[KTR_STACK_MAX], key[4];
-	struct ktr__stack *stack;
+	struct ktr__framed *stack;
 
 	if (n > KTR_STACK_MAX)
 		n = KTR_STACK_MAX;
@@ -40,9 +40,9 @@ void *ktr__stack_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_
 	return stack && !stack->pc ? stacks_fill(stack, proc, pc, n, is_cut) : stack;
 }
 
-void ktr__stacks_free(struct ktr__keyed *stacks)
+void ktr__framed_free(struct ktr__keyed *stacks)
 {
 	for (size_t i = 0; i < stacks->n; i++)
-		free(((struct ktr__stack *)(void *)stacks->row[i])->pc);
+		free(((struct ktr__framed *)(void *)stacks->row[i])->pc);
 	ktr__keyed_free(stacks);
 }

@@ -2,8 +2,8 @@
 /*
  * Stacks of events, each once: rows of a table (keyed.h), which may be longer than they need.
  *
- *	struct thing { struct ktr__stack stack; ... };	the stack first
- *	thing = ktr__stack_get(&things, proc, &event->str[i], 0, sizeof(*thing));
+ *	struct thing { struct ktr__framed stack; ... };	the stack first
+ *	thing = ktr__framed_get(&things, proc, &event->str[i], 0, sizeof(*thing));
  */
 #ifndef ANALYZE_STACKS_H
 #define ANALYZE_STACKS_H
@@ -12,7 +12,7 @@
 
 #include <ktr/reader.h>
 
-struct ktr__stack {
+struct ktr__framed {
 	struct ktr__keyed_row keyed; /* first */
 	uint32_t proc;		     /* row of the process */
 	uint32_t n;
@@ -24,9 +24,9 @@ struct ktr__stack {
  * The row of a stack, made zeroed where there is none; NULL without memory. bytes NULL: it is of the caller alone,
  * and of nobody where that is 0. Stacks of one hash would be one row: it has 128 bits.
  */
-void *ktr__stack_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_event_bytes *bytes, uint64_t caller,
+void *ktr__framed_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_event_bytes *bytes, uint64_t caller,
 		     size_t row_bytes);
 
-void ktr__stacks_free(struct ktr__keyed *stacks);
+void ktr__framed_free(struct ktr__keyed *stacks);
 
 #endif

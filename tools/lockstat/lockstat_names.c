@@ -36,7 +36,7 @@ const char *lockstat_caller(const struct lockstat_view *view, uint32_t proc, uin
 	return lockstat_name(view, proc, caller, KTR__SYMBOLS_RETURN, text);
 }
 
-void lockstat_stack(const struct lockstat_view *view, const char *what, const struct ktr__stack *stack, FILE *to)
+void lockstat_stack(const struct lockstat_view *view, const char *what, const struct ktr__framed *stack, FILE *to)
 {
 	if (!stack)
 		return;

@@ -28,7 +28,7 @@ const char *lockstat_caller(const struct lockstat_view *view, uint32_t proc, uin
 			    char text[LOCKSTAT_NAME]);
 
 /* A line of a stack, below another line, where one is known. */
-void lockstat_stack(const struct lockstat_view *view, const char *what, const struct ktr__stack *stack, FILE *to);
+void lockstat_stack(const struct lockstat_view *view, const char *what, const struct ktr__framed *stack, FILE *to);
 
 /* "thread 12 (name)" */
 void lockstat_thread(const struct ktr_reader_thread *thread, FILE *to);
