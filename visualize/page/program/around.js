@@ -35,10 +35,10 @@ async function aroundTask({ thread, from, to }, task) {
 	let cpu = -1, at = from;
 	const pass = (time) => {
 		if (time > at && on[cpu] >= 0)
-			ran.set(on[cpu], (ran.get(on[cpu]) ?? 0) + time - at);
+			addTo(ran, on[cpu], time - at);
 		at = max(at, time);
 	};
-	const whole = await eachPart(...[from, to].map((time) => min(chunkAt(time), index.chunks.length - 1)), task, (k) => {
+	const whole = await eachPart(partAt(from), partAt(to), task, (k) => {
 		const chunk = chunks.get(k);
 		for (let e = 0; e < chunk.n && chunk.time[e] <= to; e++) {
 			const s = chunk.site[e], who = chunk.thread(e), there = chunk.trackOf(e).cpu;

@@ -8,19 +8,16 @@
 const asked = { worker: null, broken: false, runs: new Map(), last: 0 };
 
 function workerStart() {
+	const broken = () => {
+		asked.broken = true;
+		asked.runs.forEach(({ fail }) => fail(new Error('the worker has ended')));
+		return null;
+	};
 	try {
 		const source = new Blob([part('engine').textContent], { type: 'text/javascript' });
-		const worker = new Worker(URL.createObjectURL(source));
-		worker.onmessage = ({ data }) => workerSays(worker, data);
-		worker.onerror = () => {
-			asked.broken = true;
-			for (const run of asked.runs.values())
-				run.fail(new Error('the worker has ended'));
-		};
-		return worker;
-	} catch (error) {
-		asked.broken = true;
-		return null;
+		return Object.assign(new Worker(URL.createObjectURL(source)), { onerror: broken, onmessage: ({ target, data }) => workerSays(target, data) });
+	} catch {
+		return broken();
 	}
 }
 

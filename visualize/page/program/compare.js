@@ -195,10 +195,9 @@ function namesTable() {
 	const { head, down } = state.sort, get = COLUMNS.find(([name]) => name === head)[1], value = (l) => typeof get(l) === 'number' ?
 		(isNaN(get(l)) ? -Infinity : head === 'B − A' ? Math.abs(get(l)) : get(l)) : get(l);
 	const lines = state.lines.slice().sort((x, y) => (value(x) < value(y) ? -1 : value(x) > value(y) ? 1 : 0) * (down ? -1 : 1));
-	return element('table', '', element('thead', '', element('tr', '', ...COLUMNS.map(([name]) =>
-		element('th', { ariaSort: name !== head ? 'none' : down ? 'descending' : 'ascending' }, button(name + (name === head ? (down ? ' ▾' : ' ▴') : ''), '', () => sortBy(name)))))),
+	return element('table', '', element('thead', '', element('tr', '', ...COLUMNS.map(([name]) => columnHead(name, '', state.sort, sortBy)))),
 	element('tbody', '', ...lines.slice(0, 500).map((line) => {
-		const go = () => lineGo(line), row = element('tr', { tabIndex: 0, onclick: go, onkeydown: (event) => event.key === 'Enter' && go() });
+		const row = element('tr', pressed(() => lineGo(line)));
 		COLUMNS.forEach(([name, of, show]) => row.append(element('td', (typeof of(line) === 'number' ? 'number' : '') +
 			(name === 'B − A' && line.more > 0 ? ' worse' : ''), typeof of(line) === 'number' && isNaN(of(line)) ? '-' : show(of(line), line))));
 		return row;

@@ -24,6 +24,16 @@ function firstOf(low, high, holds) {
 	return low;
 }
 
+/* What a map has, made when it is first asked for. */
+function kept(map, key, make) {
+	let value = map.get(key);
+	if (value === undefined)
+		map.set(key, value = make());
+	return value;
+}
+
+const addTo = (sums, key, more) => sums.set(key, (sums.get(key) ?? 0) + more);
+
 /* Numbers of seven bits per byte. */
 class Numbers {
 	constructor(bytes) {
@@ -62,14 +72,10 @@ function wordsOf64(bytes, n) {
 		let l = 0, h = 0, shift = 0, c;
 		do {
 			c = bytes[at++];
-			if (shift < 28) {
+			if (shift < 32)
 				l |= (c & 127) << shift;
-			} else if (shift === 28) {
-				l |= (c & 127) << 28;
-				h |= (c & 127) >>> 4;
-			} else {
-				h |= (c & 127) << (shift - 32);
-			}
+			if (shift > 24)
+				h |= shift < 32 ? (c & 127) >>> 4 : (c & 127) << (shift - 32);
 			shift += 7;
 		} while (c > 127);
 		const sign = -(l & 1);
@@ -85,14 +91,9 @@ function wordsOf64(bytes, n) {
 
 /* A column of numbers, or of sums of them, into out. */
 function numbersOf(bytes, out, adds) {
-	for (let i = 0, at = 0, now = 0; i < out.length; i++) {
-		let c = bytes[at++], n = c & 127;
-		for (let unit = 128; c > 127; unit *= 128) {
-			c = bytes[at++];
-			n += (c & 127) * unit;
-		}
-		out[i] = now = adds * now + n;
-	}
+	const r = new Numbers(bytes);
+	for (let i = 0, now = 0; i < out.length; i++)
+		out[i] = now = adds * now + r.next();
 	return out;
 }
 
@@ -130,7 +131,6 @@ class Chunk {
 		this.lists = {};
 		this.strips = new Map();
 		this.hits = null;
-		this.within = new Map();	/* of spans, which of them an event is within */
 		this.bars = new Map();	/* of spans, which there are */
 	}
 
@@ -140,9 +140,9 @@ class Chunk {
 	}
 
 	readLanes() {
-		const r = new Numbers(this.laneBytes), lanes = this.lanes = new index.Lanes(this.n);
-		for (let e = 0; e < this.n; e++)
-			lanes[e] = index.kinds[this.site[e]] >= KIND_START ? r.next() : 0;
+		const r = new Numbers(this.laneBytes), { n, site } = this, { kinds } = index, lanes = this.lanes = new index.Lanes(n);
+		for (let e = 0; e < n; e++)
+			lanes[e] = kinds[site[e]] >= KIND_START ? r.next() : 0;
 		return lanes;
 	}
 
@@ -152,9 +152,7 @@ class Chunk {
 		for (let e = 0; r.at < r.bytes.length;) {
 			e += r.next();
 			const row = r.next(), lane = r.next(), time = this.time[e] - r.next();
-			if (!this.ends.has(row))
-				this.ends.set(row, []);
-			this.ends.get(row).push({ e, lane, time });
+			kept(this.ends, row, () => []).push({ e, lane, time });
 		}
 	}
 
@@ -253,11 +251,7 @@ class Chunk {
 	 * order[start[r + 1] - 1]. What: 'ids', 'threads' or 'cpus'.
 	 */
 	list(what) {
-		if (!this.lists[what]) {
-			const rows = what === 'cpus' ? index.cpus.length : index.rows.length;
-			this.lists[what] = sortByRow(what === 'ids' ? this.rowsOfIds() : this.rowsOfTracks(what), rows);
-		}
-		return this.lists[what];
+		return this.lists[what] ??= sortByRow(what === 'ids' ? this.rowsOfIds() : this.rowsOfTracks(what), index[what === 'cpus' ? what : 'rows'].length);
 	}
 
 	rowsOfTracks(what) {
@@ -269,11 +263,13 @@ class Chunk {
 
 	/* The row of each event of the KTR_STATE family. */
 	rowsOfIds() {
-		const row = new index.Row(this.n).fill(-1), finders = [], { ordinal } = this;
-		for (let e = 0; e < this.n; e++) {
-			const s = this.site[e];
-			if (index.kinds[s] !== KIND_EVENT)
-				row[e] = (finders[s] ??= this.rowFinder(s))(this.track[e], ordinal[e]);
+		const { n, site, track, ordinal } = this, { kinds, tracks } = index, row = new index.Row(n).fill(-1), finders = [];
+		for (let e = 0; e < n; e++) {
+			const s = site[e];
+			if (kinds[s] === KIND_EVENT)
+				continue;
+			const { names, known, find } = finders[s] ??= this.rowFinder(s), string = names ? names[2 * ordinal[e]] : 0;
+			row[e] = known[string * tracks.length + track[e]] ??= find(tracks[track[e]], string);
 		}
 		return row;
 	}
@@ -301,33 +297,21 @@ class Chunk {
 		return isFinite(number) ? number : NaN;
 	}
 
-	/* Finds the row of a site's events, by track and number: by what identity, and of which process. */
+	/* Of a site's events the row by its name, if they have one each, and track: find it, and those that are known. */
 	rowFinder(s) {
-		const { scope, group, ident } = index.sites[s], known = new Map();
-		if (scope >= 0)
-			return (t) => index.tracks[t].nest;
-		const names = ident === null ? this.values(s, 0).halves : null;
-		return (t, ordinal) => {
-			const string = names ? names[2 * ordinal] : 0, key = string * index.processes + index.tracks[t].process;
-			let row = known.get(key);
-			if (row === undefined) {
-				row = index.rowOf.get(index.tracks[t].pid + '/' + group + '/' + (ident ?? this.string(string, false))) ?? -1;
-				known.set(key, row);
-			}
-			return row;
-		};
+		const { scope, group, ident } = index.sites[s], names = scope < 0 && ident === null ? this.values(s, 0).halves : null;
+		return { names, known: [], find: ({ nest, pid }, string) => scope >= 0 ? nest :
+			index.rowOf.get(pid + '/' + group + '/' + (ident ?? this.string(string, false))) ?? -1 };
 	}
 }
 
 /* The numbers of rows for which something holds. */
-function rowsWith(holds) {
-	return index.rows.map((_, i) => i).filter((i) => holds(index.rows[i]));
-}
+const rowsWith = (holds) => index.rows.map((_, i) => i).filter((i) => holds(index.rows[i]));
+
 
 /* A label's text in the index is cut to what KTR__LABEL_BYTES holds. */
-function clip(text) {
-	return text.length < 150 ? text : index.clipped.find((label) => text.startsWith(label)) ?? text;
-}
+const clip = (text) => text.length < 150 ? text : index.clipped.find((label) => text.startsWith(label)) ?? text;
+
 
 function sortByRow(row, n) {
 	const start = new Uint32Array(n + 1), order = new Uint16Array(row.length);
@@ -352,20 +336,24 @@ let chunkMake = async (number) => new Chunk(number, new Uint8Array(await unpack(
 
 /* The memory of a part: what is given away, or given back at once, needs nobody to find out that it is not used any more. */
 function buffersOf(chunk) {
-	const views = [chunk, ...Object.values(chunk.lists), ...[...chunk.columns.values()].flat()].flatMap(Object.values);
+	const views = [chunk, ...Object.values(chunk.lists), ...[...chunk.columns.values(), ...chunk.strips.values()].flat()].flatMap(Object.values);
 	return [...new Set(views.filter(ArrayBuffer.isView).map(({ buffer }) => buffer))];
 }
 
-/* Of parts that nobody has asked for for the longest time, when there are too many, nothing is left: nobody keeps one while waiting. */
+/*
+ * Of parts that nobody has asked for for the longest time, when there are too many, nothing is left: nobody keeps one while waiting. Those in
+ * sight stay, where so many are drawn.
+ */
 async function chunkLoad(number) {
-	const chunk = await chunkMake(number);
+	const chunk = await chunkMake(number), { first, end } = view.sight ?? {};
 	chunks.set(number, chunk);
 	for (const [old, gone] of chunks) {
 		if (chunks.size <= keptChunks)
 			break;
+		if (old >= first && old <= end && end - first < DETAIL_CHUNKS)
+			continue;
 		chunks.delete(old);
-		const strips = [...gone.strips.values()].flatMap((strip) => strip.list ?? strip);
-		[...buffersOf(gone), ...strips.map(({ label }) => label.buffer)].forEach((buffer) => buffer.transfer?.(0));
+		buffersOf(gone).forEach((buffer) => buffer.transfer?.(0));
 	}
 	return chunk;
 }
@@ -388,20 +376,23 @@ function chunkNow(number) {
 
 function chunkLater(number) {
 	const chunk = chunkUsed(number);
-	if (chunk)
-		return Promise.resolve(chunk);
-	if (!coming.has(number)) {
-		coming.set(number, chunkLoad(number).finally(() => {
-			coming.delete(number);
-			chunkCame?.();
-		}));
-	}
-	return coming.get(number);
+	return chunk ? Promise.resolve(chunk) : kept(coming, number, () => chunkLoad(number).finally(() => {
+		coming.delete(number);
+		chunkCame?.();
+	}));
 }
 
 /* The first chunk that ends at or after a moment; the number of chunks when there is none. */
-function chunkAt(time) {
-	return firstOf(0, index.chunks.length, (k) => index.chunks[k].last >= time);
+const chunkAt = (time) => firstOf(0, index.chunks.length, (k) => index.chunks[k].last >= time);
+
+
+/* The same, but the last one when there is none. */
+const partAt = (time) => min(chunkAt(time), index.chunks.length - 1);
+
+/* From when to when a chunk tells of everything: up to the next one. */
+function stretchOf(k) {
+	const { first, last } = index.chunks[k];
+	return { from: k === 0 ? min(0, first) : first, to: index.chunks[k + 1]?.first ?? max(index.last, last) + 1 };
 }
 
 /* Event number to chunk number. */
@@ -423,16 +414,13 @@ function named(table, rows) {
 const gapsKnown = new Map();	/* by rings: few sets of them are different */
 
 /* [from, to] in which one of a row's rings lost events, in order and apart. */
-const gapsOf = (row) => row.gaps ??= gapsIn(row.rings);
+const gapsOf = (row) => row.gaps ??= kept(gapsKnown, row.rings.join(), () => gapsIn(row.rings));
 
 function gapsIn(rings) {
-	const key = rings.join(), gaps = gapsKnown.get(key) ?? [];
-	if (gapsKnown.has(key))
-		return gaps;
-	gapsKnown.set(key, gaps);
-	for (const loss of index.losses.slice().sort((a, b) => (a.from ?? 0) - (b.from ?? 0))) {
-		const from = loss.from ?? 0, to = loss.to ?? index.span, last = gaps[gaps.length - 1];
-		if (!rings.includes(2 * loss.cpu + (loss.keep ? 1 : 0)))
+	const gaps = [];
+	for (const { from, to, ring } of index.losses) {
+		const last = gaps[gaps.length - 1];
+		if (!rings.includes(ring))
 			continue;
 		if (last && from <= last[1])
 			last[1] = max(last[1], to);
@@ -442,9 +430,13 @@ function gapsIn(rings) {
 	return gaps;
 }
 
-/* The first of them that ends after a moment; their number, if none does. */
-function gapAfter(gaps, time) {
-	return firstOf(0, gaps.length, (i) => gaps[i][1] > time);
+/* The number of the first of them that ends after a moment; how many there are, if none does. */
+const gapAfter = (gaps, time) => firstOf(0, gaps.length, (i) => gaps[i][1] > time);
+
+/* When a row's first loss begins that goes on after a moment; undefined: there is none. */
+function lostFrom(row, time) {
+	const gaps = gapsOf(index.rows[row]);
+	return gaps[gapAfter(gaps, time)]?.[0];
 }
 
 function indexRead(text) {
@@ -452,15 +444,17 @@ function indexRead(text) {
 	const name = (of) => Object.keys(index.members).forEach((table) => of[table] &&= named(table, of[table]));
 	name(index);
 	[...Object.values(index.views), ...index.sites].forEach(name);
+	for (const loss of index.losses)
+		Object.assign(loss, { from: loss.from ?? 0, to: loss.to ?? index.span, ring: 2 * loss.cpu + (loss.keep ? 1 : 0) });
+	index.losses.sort((a, b) => a.from - b.from);
 	let event = 0;
 	for (const chunk of index.chunks) {
 		chunk.firstEvent = event;
 		event += chunk.events;
 	}
-	const number = (numbers, key) => numbers.get(key) ?? numbers.set(key, numbers.size).get(key), processes = new Map(), threads = new Map();
+	const threads = new Map();
 	for (const track of index.tracks)
-		Object.assign(track, { process: number(processes, track.pid), thread: number(threads, track.pid + '/' + track.tid) });
-	index.processes = processes.size;
+		track.thread = kept(threads, track.pid + '/' + track.tid, () => threads.size);
 	index.nThreads = threads.size;
 	/* What is asked for of each event, as columns. */
 	index.kinds = Uint8Array.from(index.sites, (site) => site.kind);
@@ -473,7 +467,7 @@ function indexRead(text) {
 		.filter(([, i]) => index.rows[i].kind === 0));
 	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));
 	for (const site of index.sites)
-		if (site?.kind === KIND_START && site.scope && site.args.length === 2 && site.args[1].name === 'late_ns')
+		if (site.kind === KIND_START && site.scope && site.args.length === 2 && site.args[1].name === 'late_ns')
 			site.late = index.late = true;
 	index.laneEnd = new Map(index.ends.map(([row, lane, end]) => [row + '/' + lane, end]));
 	/* Of states: a number of open spans, or a scope's name, is none, and a state that is called so has its own. */
@@ -487,11 +481,7 @@ function indexRead(text) {
 function statesRead(bytes) {
 	const r = new Numbers(bytes);
 	index.history = index.rows.map(() => []);
-	const moment = (to) => {
-		to.event = r.next() - 1;
-		to.from = r.signed();
-		return to;
-	};
+	const moment = (to) => Object.assign(to, { event: r.next() - 1, from: r.signed() });
 	for (let k = 0; k < index.chunks.length; k++) {
 		for (let n = r.next(); n > 0; n--) {
 			const row = r.next(), has = r.next(), now = { chunk: k, spans: [] };
@@ -517,16 +507,15 @@ function stateBefore(row, chunk) {
 function overviewRead(buffer) {
 	let at = 0;
 	const n = index.columns;
-	const take = (bytes) => buffer.slice(at, at += bytes);
-	const cells = () => ({ first: new Uint16Array(take(2 * n)), second: new Uint16Array(take(2 * n)),
-		share: new Uint8Array(take(n)), rest: new Uint8Array(take(n)), covered: new Uint8Array(take(n)), unknown: new Uint8Array(take(n)) });
+	const take = (Of) => new Of(buffer.slice(at, at += n * Of.BYTES_PER_ELEMENT)), bytes = () => take(Uint8Array);
+	const cells = () => ({ first: take(Uint16Array), second: take(Uint16Array), share: bytes(), rest: bytes(), covered: bytes(), unknown: bytes() });
 	for (const row of [...index.rows, ...index.cpus]) {
 		if (row.parts & 1)
 			row.cells = cells();
 		if (row.parts & 2)
-			row.area = { least: new Float64Array(take(8 * n)), greatest: new Float64Array(take(8 * n)) };
+			row.area = { least: take(Float64Array), greatest: take(Float64Array) };
 		if (row.parts & 4)
-			row.counts = new Uint32Array(take(4 * n));
+			row.counts = take(Uint32Array);
 		row.levelCells = Array.from({ length: row.levels }, cells);
 	}
 }

@@ -4,21 +4,27 @@
  * many parts of the page comes from the worker and is filled in when it is there.
  */
 
-const detail = { run: 0, asked: [], kind: null, wish: null, went: -1 };	/* kind: the worker's answer; wish: a key that waits for it; went: where l led */
+const detail = { run: 0, asked: null, kind: null, wish: null, went: -1 };	/* kind: the worker's answer; wish: a key that waits for it; went: where l led */
 
 function detailStop() {
 	detail.run++;
-	detail.asked.forEach((answer) => answer.stop());
-	Object.assign(detail, { asked: [], kind: null, wish: null });
+	detail.asked?.stop();
+	Object.assign(detail, { asked: null, kind: null, wish: null });
 }
 
-function barName(bar) {
-	return bar.what === 'state' ? index.rows[bar.row].ident + ': ' + index.labels[bar.label] : kindName(kindOf(bar));
+/* An answer about the bar that is told of, with how far it has come in a node meanwhile; null if another bar is by then. */
+async function detailAsk(name, question, node) {
+	const { run } = detail;
+	detail.asked = ask(name, question, ({ share }) => node && run === detail.run && (node.textContent = round(100 * share) + ' %'));
+	const answer = await detail.asked;
+	return run === detail.run ? answer : null;
 }
 
-function goButton(text, title, event) {
-	return button(text, title, () => selectNumber(event), { disabled: !(event >= 0) });
-}
+const barName = (bar) => bar.what === 'state' ? index.rows[bar.row].ident + ': ' + index.labels[bar.label] : kindName(kindOf(bar));
+
+
+const goButton = (text, title, event) => button(text, title, () => selectNumber(event), { disabled: !(event >= 0) });
+
 
 /* How often its kind took how long; its own bar is marked. */
 function histogramOf({ low, high, count }, took) {
@@ -44,8 +50,7 @@ function kindShow(node, bar, took, answer) {
 	const name = kindName(kindOf(bar)), place = answer.longer + 1;
 	const of = isNaN(took) ? grouped(answer.n) + ' of ' + name : answer.n === 1 ? 'the only ' + name :
 		(place === 1 ? 'the longest' : nth(place) + ' longest') + ' of ' + grouped(answer.n) + ' ' + name;
-	const told = [['p50', answer.p50], ['p99', answer.p99], ['max', answer.max], ['mean', answer.mean]].filter(([, ns]) => !isNaN(ns))
-		.map(([word, ns]) => word + ' ' + duration(ns));
+	const told = ['p50', 'p99', 'max', 'mean'].filter((what) => !isNaN(answer[what])).map((what) => what + ' ' + duration(answer[what]));
 	node.replaceChildren(element('h3', '', 'among its kind'), element('p', 'rank', of),
 		element('p', '', told.join(' · ')), histogramOf(answer.bars, took), stepsOf('kinds'));
 }
@@ -92,7 +97,7 @@ function barTimes(bar, say) {
 
 function wholeShow(cells, bar, whole) {
 	const took = whole.to - bar.from;
-	cells.end.textContent = whole.ended ? moment(whole.to + index.from, 1) + (whole.told ? '' : ' (left: no end was recorded)') :
+	cells.end.textContent = whole.ended ? when(whole.to) + (whole.told ? '' : ' (left: no end was recorded)') :
 		'not in this page';
 	cells.took.textContent = (whole.ended ? '' : 'at least ') + duration(took);
 	cells.self.textContent = duration(whole.self) + (took > 0 ? ' (' + round(100 * whole.self / took) + ' %)' : '');
@@ -113,7 +118,7 @@ function aroundShow(node, bar, thread, { ran, path }) {
 
 async function barShow(bar, chunk, e) {
 	detailStop();
-	const { run } = detail, { table, say } = panelTable(), panel = part('panel');
+	const { table, say } = panelTable();
 	const thread = bar.what === 'scope' ? index.tracks.find(({ nest }) => nest === bar.row)?.thread : chunk?.thread(e);
 	const children = element('div', ''), kind = element('div', 'kind', '…'), around = element('div', 'around'), more = [];
 	const cells = barTimes(bar, say);
@@ -124,30 +129,22 @@ async function barShow(bar, chunk, e) {
 	} else {
 		say('', 'it began before this page, or that was lost');
 	}
-	panel.replaceChildren(element('h2', '', barName(bar)), table, children, around, ...more, kind, stepsOf('steps'));
-	panel.hidden = false;
-	const toldTo = (node) => ({ share }) => run === detail.run && (node.textContent = round(100 * share) + ' %');
-	const wholeAsked = ask('whole', bar, toldTo(cells.end));
-	detail.asked = [wholeAsked];
-	const whole = await wholeAsked;
-	if (run !== detail.run || !whole)
+	panelFill(barName(bar), table, children, around, ...more, kind);
+	const whole = await detailAsk('whole', bar, cells.end);
+	if (!whole)
 		return;
 	Object.assign(bar, { to: whole.to, ended: whole.ended });
 	wholeShow(cells, bar, whole);
 	childrenShow(children, whole);
 	show();
 	const took = whole.told ? whole.to - bar.from : NaN;
-	const kindAsked = ask('kind', { kind: kindOf(bar), took, event: bar.event }, toldTo(kind));
-	detail.asked = [kindAsked];
-	const answer = await kindAsked;
-	if (run !== detail.run || !answer)
+	const answer = await detailAsk('kind', { kind: kindOf(bar), took, event: bar.event }, kind);
+	if (!answer)
 		return;
 	detail.kind = answer;
 	kindShow(kind, bar, took, answer);
 	detail.wish?.();
-	const aroundAsked = thread >= 0 ? ask('around', { thread, from: bar.from, to: whole.to }) : null;
-	detail.asked = [aroundAsked].filter(Boolean);
-	const told = await aroundAsked;
-	if (run === detail.run && told)
+	const told = thread >= 0 && await detailAsk('around', { thread, from: bar.from, to: whole.to });
+	if (told)
 		aroundShow(around, bar, thread, told);
 }

@@ -8,17 +8,16 @@ let GUTTER = 290;	/* [pixels] names of rows; its edge can be drawn */
 const RULER = 26;	/* [pixels] */
 const canvas = part('plot');
 const pen = canvas.getContext('2d', { alpha: false });
-const lineColumns = new Columns(), columns = lineColumns;
-const levels = [];	/* by how many there are */
+const lineColumns = new Columns(1), columns = lineColumns;
+const levels = [];	/* columns of scopes in each other, or spans side by side, by how many there are */
 const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 1 };
 const LEAST_WIDTH = 1e-4;	/* [columns] of what took no time */
 const barNames = [];	/* states' names, to be written on this frame */
 const NAME = ' 12px system-ui, "DejaVu Sans", sans-serif';
 let theme;	/* colours of the page, as numbers and as text */
 
-function packed(colour) {
-	return 0xff000000 | (colour & 255) << 16 | (colour & 0xff00) | colour >> 16;
-}
+const packed = (colour) => 0xff000000 | (colour & 255) << 16 | (colour & 0xff00) | colour >> 16;
+
 
 function themeRead() {
 	const style = getComputedStyle(document.documentElement);
@@ -41,9 +40,8 @@ function xOf(time) {
 	return GUTTER + (time - view.from) / spanNow() * plotWidth();
 }
 
-function timeOf(x) {
-	return view.from + (x - GUTTER) / plotWidth() * spanNow();
-}
+const timeOf = (x) => view.from + (x - GUTTER) / plotWidth() * spanNow();
+
 
 function fit() {
 	const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
@@ -68,7 +66,6 @@ function rectangle(x0, y0, x1, y1, pixel) {
 			pixels.fill(pixel, y * width + x0, y * width + x1);
 }
 
-const rowOf = (line) => line.row >= 0 ? rowTable()[line.row] : null;
 const yOf = (line) => RULER + line.y - view.top;
 
 /* [first, end) rows of pixels of a part of a line. */
@@ -122,8 +119,7 @@ function paintColumn(line, x, left, y0, y1, order, columns) {
  * The lanes that were added to columns, those of the line or others; runs of whole columns of one label are rectangles. Where columns are
  * counted, one that something begins in begins a rectangle, with a border if that is a few pixels wide.
  */
-function paintLane(line, y0, y1, names, of) {
-	const columns = of ?? lineColumns;
+function paintLane(line, y0, y1, names, columns = lineColumns) {
 	const left = gutterPixel(), order = [0, 0, 0, 0];
 	if (y1 <= 0 || y0 >= picture.height)
 		return;
@@ -148,10 +144,7 @@ function paintLane(line, y0, y1, names, of) {
 
 /* How many events a column has, on a logarithmic scale. */
 function paintCounts(y0, y1, pixel) {
-	const left = gutterPixel();
-	let most = 0;
-	for (let x = 0; x < columns.n; x++)
-		most = max(most, columns.count[x]);
+	const left = gutterPixel(), most = columns.count.reduce((a, b) => max(a, b), 0);
 	for (let x = 0; x < columns.n; x++) {
 		const n = columns.count[x];
 		if (n) {
@@ -174,36 +167,33 @@ function paintArea(row, y0, y1) {
 	const pale = packed(0x56b4e9), strong = packed(0x0072b2);
 	const at = (number) => round(y1 - 1 - scale.of(number) * (y1 - y0 - 2)), zero = at(0);
 	let first = -1, end = 0;
-	for (let x = 0; x < columns.n; x++) {
+	for (let x = 0; columns.least && x < columns.n; x++) {
 		const least = columns.least[x], greatest = columns.greatest[x];
 		if (greatest === -Infinity)
 			continue;
+		const bar = (top, bottom, pixel) => rectangle(left + x, top, left + x + 1, bottom, pixel);
 		first = first < 0 ? x : first;
 		end = x + 1;
 		if (greatest > 0) {
-			rectangle(left + x, min(at(greatest), zero - 1), left + x + 1, zero, pale);
-			rectangle(left + x, at(max(least, 0)), left + x + 1, zero, strong);
+			bar(min(at(greatest), zero - 1), zero, pale);
+			bar(at(max(least, 0)), zero, strong);
 		}
 		if (least < 0) {
-			rectangle(left + x, zero + 1, left + x + 1, max(at(least), zero + 1) + 1, pale);
-			rectangle(left + x, zero + 1, left + x + 1, at(min(greatest, 0)) + 1, strong);
+			bar(zero + 1, max(at(least), zero + 1) + 1, pale);
+			bar(zero + 1, at(min(greatest, 0)) + 1, strong);
 		}
 	}
 	rectangle(left + first, zero, left + end, zero + 1, theme.faintPixel);
 }
 
 /* Hatches leave what is known within a gap; of a CPU's row that is which thread has most, of whatever was kept. */
-function isHatched(at) {
-	const pixel = picture.pixels[at];
-	return view.by === 'cpus' || pixel === theme.groundPixel || pixel === theme.linePixel;
-}
-
 function hatch(x0, x1, line) {
 	const { pixels, width, height, ratio } = picture, [y0, y1] = band(line, 0, line.height);
+	const isFree = (pixel) => view.by === 'cpus' || pixel === theme.groundPixel || pixel === theme.linePixel;
 	const step = round(6 * ratio), wide = max(1, round(1.5 * ratio));
 	for (let y = max(0, y0); y < min(y1, height); y++)
 		for (let x = x0; x < x1; x++)
-			if ((x + y) % step < wide && isHatched(y * width + x))
+			if ((x + y) % step < wide && isFree(pixels[y * width + x]))
 				pixels[y * width + x] = theme.inkPixel;
 }
 
@@ -216,14 +206,13 @@ function paintUnknown(line) {
 }
 
 function paintGaps() {
-	for (const loss of index.losses) {
-		const from = loss.from ?? 0, to = loss.to ?? index.span;
+	for (const { from, to, cpu, ring } of index.losses) {
 		if (to < view.from || from > view.to)
 			continue;
-		const ring = 2 * loss.cpu + (loss.keep ? 1 : 0), { ratio } = picture, x0 = max(gutterPixel(), floor(xOf(from) * ratio));
+		const { ratio } = picture, x0 = max(gutterPixel(), floor(xOf(from) * ratio));
 		for (const line of view.lines) {
-			const row = rowTable()[line.row >= 0 ? line.row : line.marks];
-			if (row && (view.by === 'cpus' ? row.pid === loss.cpu : row.rings.includes(ring)))
+			const row = rowOf(line) ?? marksOf(line);
+			if (row && (view.by === 'cpus' ? row.pid === cpu : row.rings.includes(ring)))
 				hatch(x0, min(picture.width, max(ceil(xOf(to) * ratio), x0 + 2)), line);
 		}
 	}
@@ -233,7 +222,7 @@ function paintGaps() {
 
 /* States or numbers of a row as far as they are known: put(columns, x0, x1, value). */
 function addValues(line, sight, each, put) {
-	eachChunk(columns, sight, 'v' + line.row, (to, s, at) =>
+	eachChunk([columns], sight, 'v' + line.row, ([to], s, at) =>
 		each(line.row, s, (from, end, value) => {
 			const x = (time) => at(max(min(time, s.to), s.from)), known = knownUntil(line.row, from, end);
 			if (known >= s.from)
@@ -243,34 +232,26 @@ function addValues(line, sight, each, put) {
 		}));
 }
 
-function addStates(line, row, sight) {
-	if (sight.detail)
-		addValues(line, sight, eachState, (to, x0, x1, label) => to.add(x0, x1 + LEAST_WIDTH, label));
-	else if (row.cells)
-		overviewLane(row.cells, columns, sight);
-}
-
-
 /* [pixels from the line's top] of a level of scopes. */
-function levelAt(level) {
-	return [2 + level * LEVEL_HEIGHT, 2 + (level + 1) * LEVEL_HEIGHT - 1];
-}
+const levelAt = (level) => [2 + level * LEVEL_HEIGHT, 2 + (level + 1) * LEVEL_HEIGHT - 1];
+
 
 /* Scopes of a thread in each other, or spans side by side: all levels are filled by one look at the row's events. */
 function paintSpans(line, row, sight) {
-	const nests = row.kind === ROW_NEST, { n, high } = lanesOf(line, row), to = levels[n] ??= new Levels(n);
+	const nests = row.kind === ROW_NEST, { n, high } = lanesOf(line, row), to = levels[n] ??= Array.from({ length: n }, () => new Columns(1));
 	if (!sight.detail && !nests) {
-		if (row.cells)
-			overviewLane(row.cells, columns, sight);
+		overviewLane(row.cells, columns, sight);
 		paintLane(line, ...band(line, 2, line.height - 2));
 		return;
 	}
-	to.resize(columns.n);
-	to.clear();
+	for (const level of to) {
+		level.resize(columns.n);
+		level.clear();
+	}
 	if (sight.detail)
 		eachChunk(to, sight, 'l' + line.row, (to, s, at) =>
 			eachSpan(line.row, s, (from, end, lane, event, ended, scope) => {
-				const i = min(lane, n - 1), level = to.list[i], label = nests ? scope : laneLabel(i), begin = at(nests ? from : max(from, s.from));
+				const i = min(lane, n - 1), level = to[i], label = nests ? scope : laneLabel(i), begin = at(nests ? from : max(from, s.from));
 				if (!nests)
 					level.add(begin, begin + 0.2, label);
 				outsideGaps(line.row, max(from, s.from), min(end, s.to), (a, b) =>
@@ -279,74 +260,67 @@ function paintSpans(line, row, sight) {
 					level.count[floor(begin)]++;
 			}));
 	else
-		row.levelCells?.forEach((cells, level) => overviewLane(cells, to.list[level], sight));
-	to.list.forEach((level, i) => paintLane(line, ...band(line, ...nests ? levelAt(i) : [2 + i * high, 2 + (i + 1) * high - (n > 1 ? 1 : 0)]), nests, level));
+		row.levelCells?.forEach((cells, level) => overviewLane(cells, to[level], sight));
+	to.forEach((level, i) => paintLane(line, ...band(line, ...nests ? levelAt(i) : [2 + i * high, 2 + (i + 1) * high - (n > 1 ? 1 : 0)]), nests, level));
+}
+
+/* see(columns, column, part, event) for each event of a row. */
+function eachMark(what, number, sight, see) {
+	eachChunk([columns], sight, what + number, ([to], s, at) =>
+		eachEvent(what, number, s, (chunk, e) => {
+			const x = floor(at(chunk.time[e]));
+			if (x >= 0 && x < to.n)
+				see(to, x, chunk, e);
+		}));
 }
 
 /* A row of a CPU: whose events they are. */
 function paintCpu(line, row, sight) {
 	if (sight.detail)
-		eachChunk(columns, sight, 'c' + line.row, (to, s, at) =>
-			eachEvent('cpus', line.row, s, (chunk, e) => {
-				const x = floor(at(chunk.time[e]));
-				if (x >= 0 && x < to.n)
-					to.put(x, chunk.trackOf(e).label, 1);
-			}));
-	else if (row.cells)
+		eachMark('cpus', line.row, sight, (to, x, chunk, e) => to.put(x, chunk.trackOf(e).label, 1));
+	else
 		overviewLane(row.cells, columns, sight);
 	columns.whole();
 	paintLane(line, ...band(line, 3, line.height - 3));
 }
 
-function addMarks(what, number, row, sight, wanted) {
+function addMarks(number, row, sight) {
+	const own = row.kind === 0;
 	if (sight.detail)
-		eachChunk(columns, sight, 'm' + what + number, (to, s, at) =>
-			eachEvent(what, number, s, (chunk, e) => {
-				const x = floor(at(chunk.time[e]));
-				if (x >= 0 && x < to.n && wanted(chunk.siteOf(e).kind))
-					to.count[x]++;
-			}));
-	else if (row.counts)
+		eachMark(own ? 'ids' : 'threads', number, sight, (to, x, chunk, e) => (!own || kindAt(chunk, e) === KIND_POINT) && to.count[x]++);
+	else
 		overviewCounts(row.counts, columns, sight);
 }
 
 function paintCounter(line, row, sight) {
 	if (sight.detail)
 		addValues(line, sight, eachNumber, (to, x0, x1, number) => to.range(x0, x1, number, number));
-	else if (row.area)
+	else
 		overviewArea(row.area, columns, sight);
 	paintArea(row, ...band(line, 2, line.height - 2));
 	paintUnknown(line);
 }
 
+function paintStates(line, row, sight) {
+	if (sight.detail)
+		addValues(line, sight, eachState, (to, x0, x1, label) => to.add(x0, x1 + LEAST_WIDTH, label));
+	else
+		overviewLane(row.cells, columns, sight);
+	paintLane(line, ...band(line, 2, line.height - 3), true);
+	paintUnknown(line);
+}
+
+const painters = { cpu: paintCpu, scopes: paintSpans, states: paintStates, spans: paintSpans, counter: paintCounter };
+
 function paintLine(line, sight) {
-	const row = rowOf(line);
-	const marks = line.marks >= 0 ? rowTable()[line.marks] : null;
+	const row = rowOf(line), marks = marksOf(line);
 	columns.clear();
-	if (row && row.kind === ROW_CPU) {
-		paintCpu(line, row, sight);
-	} else if (row && row.kind === ROW_NEST) {
-		paintSpans(line, row, sight);
-	} else if (row && row.has & HAS_STATES) {
-		addStates(line, row, sight);
-		paintLane(line, ...band(line, 2, line.height - 3), true);
-		paintUnknown(line);
-	} else if (row && row.has & HAS_SPANS) {
-		paintSpans(line, row, sight);
-	} else if (row && row.has & HAS_COUNTERS) {
-		paintCounter(line, row, sight);
-	}
+	painters[looksLike(row)]?.(line, row, sight);
 	if (!marks)
 		return;
 	columns.clear();
-	if (marks.kind === 0)
-		addMarks('ids', line.marks, marks, sight, (kind) => kind === KIND_POINT);
-	else
-		addMarks('threads', line.marks, marks, sight, () => true);
-	if (row)
-		paintCounts(...band(line, line.height - 6, line.height), theme.inkPixel);
-	else
-		paintCounts(...band(line, 2, line.height - 2), theme.faintPixel);
+	addMarks(line.marks, marks, sight);
+	paintCounts(...row ? band(line, line.height - 6, line.height) : band(line, 2, line.height - 2), row ? theme.inkPixel : theme.faintPixel);
 }
 
 /* ---- text ---- */
@@ -368,6 +342,10 @@ function write(text, x, y, colour, width, weight) {
 }
 
 function fillAt(colour, ...at) {
+	fillOn(pen, colour, ...at);
+}
+
+function fillOn(pen, colour, ...at) {
 	pen.fillStyle = colour;
 	pen.fillRect(...at);
 }
@@ -418,6 +396,8 @@ function nameRoom(line) {
 	return { x, room: all - (isCounter(row) ? 50 : remark ? pen.measureText(remark).width + 8 : 0), remark };
 }
 
+const weightOf = (line) => line.said ? '700' : isHeading(line) ? '600' : '';
+
 function common(a, b) {
 	let n = 0;
 	while (n < a.length && n < b.length && a[n] === b[n])
@@ -434,12 +414,10 @@ function fitNames() {
 	Object.assign(names, { lines: view.lines, gutter: GUTTER, text: new Map() });
 	const alike = new Map();
 	for (const line of view.lines) {
-		pen.font = (line.said ? '700' : isHeading(line) ? '600' : '') + NAME;
+		pen.font = weightOf(line) + NAME;
 		const fit = clipped(line.text, nameRoom(line).room);
 		names.text.set(line, fit);
-		if (!alike.has(fit))
-			alike.set(fit, []);
-		alike.get(fit).push(line);
+		kept(alike, fit, () => []).push(line);
 	}
 	for (const [fit, lines] of alike) {
 		const texts = [...new Set(lines.map((line) => line.text))].sort();
@@ -453,22 +431,22 @@ function fitNames() {
 }
 
 function writeNames(line) {
-	const row = rowOf(line), y = yOf(line) + (row?.kind === ROW_NEST ? 2 + LEVEL_HEIGHT / 2 : line.height / 2) + 0.5, { x, remark } = nameRoom(line), current = line.key === view.current;
-	write(names.text.get(line), x, y, theme.ink, 0, line.said ? '700' : isHeading(line) ? '600' : '');
+	const row = rowOf(line), y = yOf(line) + (row?.kind === ROW_NEST ? 2 + LEVEL_HEIGHT / 2 : line.height / 2) + 0.5, { x, remark } = nameRoom(line), current = line.key === view.current, pointed = current || pointer.name === line.key;
+	write(names.text.get(line), x, y, theme.ink, 0, weightOf(line));
 	if (line.below.length)
 		write(chosen.fold.has(line.key) ? '▸' : '▾', x - 13, y, theme.ink);
-	pen.fillStyle = pen.strokeStyle = theme.mark;
+	pen.strokeStyle = theme.mark;
 	if (line.said)
-		pen.fillRect(1, yOf(line) + 2, 4, line.height - 4);
+		fillAt(theme.mark, 1, yOf(line) + 2, 4, line.height - 4);
 	if (current)
 		pen.strokeRect(0.5, yOf(line) + 0.5, GUTTER - 2, line.height - 1);
 	pen.textAlign = 'right';
 	if (isCounter(row))
 		writeAxis(line, row);
-	else if (!current && pointer.name !== line.key)
+	else if (!pointed)
 		write(remark, GUTTER - 8, y, theme.faint);
 	pen.textAlign = 'left';
-	if (current || pointer.name === line.key)
+	if (pointed)
 		drawWords(line, y);
 }
 
@@ -478,9 +456,7 @@ function writeLine(line, sight) {
 		writeSpans(line, index.rows[line.row], sight);
 }
 
-function isCounter(row) {
-	return row !== null && row.kind !== ROW_CPU && row.has & HAS_COUNTERS && !(row.has & (HAS_STATES | HAS_SPANS));
-}
+const isCounter = (row) => looksLike(row) === 'counter';
 
 /* The ends of a counter's axis, and zero where there is room between. */
 function writeAxis(line, row) {
@@ -538,9 +514,8 @@ function draw() {
 	pen.restore();
 	for (const line of lines.filter(({ pinned }) => pinned))
 		writeLine(line, sight);
-	pen.fillStyle = theme.faint;
 	if (view.pinned)
-		pen.fillRect(0, RULER + view.pinned - 1, picture.width, 1);
+		fillAt(theme.faint, 0, RULER + view.pinned - 1, picture.width, 1);
 	writeStates();
 	drawFlows(sight);
 	drawHits(lines, sight);

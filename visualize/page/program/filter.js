@@ -97,8 +97,12 @@ function arithmetic(op, a, b) {
 	return wrapped(ARITHMETIC[op](a, b));
 }
 
+/* What is so as a number, what nobody knows as it is. */
+const bit = (is) => is ? 1n : 0n;
+const ifKnown = (value, make) => value === undefined ? value : make(value);
+
 const holds = (value) => value !== undefined && (typeof value === 'string' ? value !== '' : value != 0);
-const truth = (value) => value === undefined ? value : holds(value) ? 1n : 0n;
+const truth = (value) => ifKnown(value, (known) => bit(holds(known)));
 
 /* Of what has no number there is no answer. */
 const numberTest = (get, than, said) => (chunk, e) => {
@@ -127,9 +131,6 @@ function regexOf(text, flags) {
 
 /* ---- reading ---- */
 
-const unquoted = (quoted) => (quoted[1] ?? quoted[2]).replace(/\\(x[0-9a-f]{1,2}|.)/gis, (_, c) =>
-	c[1] ? String.fromCharCode(parseInt(c.slice(1), 16)) : { n: '\n', t: '\t' }[c] ?? c);
-
 class FilterReader {
 	constructor(text) {
 		this.text = text;
@@ -150,6 +151,13 @@ class FilterReader {
 		if (match)
 			this.at += match[0].length;
 		return match;
+	}
+
+	/* What stands in quotes, if that comes next. */
+	quoted() {
+		const quoted = this.take(QUOTED);
+		return quoted ? (quoted[1] ?? quoted[2]).replace(/\\(x[0-9a-f]{1,2}|.)/gis, (_, c) =>
+			c[1] ? String.fromCharCode(parseInt(c.slice(1), 16)) : { n: '\n', t: '\t' }[c] ?? c) : undefined;
 	}
 
 	/* One of these operators or words, if it comes next. */
@@ -206,7 +214,7 @@ class FilterReader {
 	not() {
 		if (!this.next('not', '!'))
 			return this.comparison();
-		return this.made(this.not(), (value) => value === undefined ? value : 1n - truth(value));
+		return this.made(this.not(), (value) => ifKnown(truth(value), (is) => 1n - is));
 	}
 
 	made(value, make) {
@@ -218,8 +226,8 @@ class FilterReader {
 		if (!op)
 			return left;
 		this.compares = true;
-		if (op === 'not' && !this.next('in'))
-			this.fail('in is missing');
+		if (op === 'not')
+			this.need('in');
 		if (op === 'in' || op === 'not')
 			return this.list(left, op === 'not');
 		if (op.includes('~'))
@@ -227,9 +235,9 @@ class FilterReader {
 		const right = this.right(left), test = COMPARE[op], { list } = left;
 		if (list && right.constant && (op === '==' || op === '=' || op === '!=')) {
 			const { value } = right.at();
-			return { at: (s) => ({ value: this.isAny(list(index.sites[s], s), value) === (op !== '!=') ? 1n : 0n }) };
+			return { at: (s) => ({ value: bit(this.isAny(list(index.sites[s], s), value) === (op !== '!=')) }) };
 		}
-		const said = (is) => is === undefined ? is : test(is) ? 1n : 0n;
+		const said = (order) => ifKnown(order, (known) => bit(test(known)));
 		return both(left, right, (x, y) => x.number && isShort(y.value) ? { get: numberTest(x.number, Number(y.value), said) } :
 			of2(x, y, (v, w) => said(compare(v, w))));
 	}
@@ -240,6 +248,12 @@ class FilterReader {
 		return names.includes(words) || words.split('|').some((word) => names.includes(word));
 	}
 
+	/* What comes next must be this. */
+	need(word) {
+		if (!this.next(word))
+			this.fail(word + ' is missing');
+	}
+
 	/* To the right of a name a bare word is a text. */
 	right(left) {
 		const bare = left.names && !/["'(]/.test(this.text.slice(this.at).trimStart()[0] ?? '') ? this.take(BARE) : null;
@@ -248,22 +262,22 @@ class FilterReader {
 
 	list(left, negated) {
 		const parts = [];
-		if (!this.next('('))
-			this.fail('( is missing');
+		this.need('(');
 		do {
 			const low = this.right(left), high = this.next('..') ? this.right(left) : null;
 			if (!low.constant || !(high ?? low).constant)
 				this.fail('a list has values only');
 			parts.push([low, high].map((end) => end?.at().value));
 		} while (this.next(','));
-		if (!this.next(')'))
-			this.fail(') is missing');
-		return { at: (s, t) => {
-			const names = left.list?.(index.sites[s], s);
-			return of1(left.at(s, t), (is) => is === undefined ? is :
-				parts.some(([low, high]) => high !== undefined ? compare(is, low) >= 0 && compare(is, high) <= 0 :
-					names ? this.isAny(names, low) : compare(is, low) === 0) !== negated ? 1n : 0n);
-		} };
+		this.need(')');
+		return this.tested(left, negated, (is, names) => parts.some(([low, high]) => high !== undefined ?
+			compare(is, low) >= 0 && compare(is, high) <= 0 : names ? this.isAny(names, low) : compare(is, low) === 0));
+	}
+
+	/* Whether test(value, all texts that it is equal to) holds; negated: does not. */
+	tested(left, negated, test) {
+		return { at: (s, t) => of1(left.at(s, t), (value) => ifKnown(value, (is) =>
+			ifKnown(test(is, left.list?.(index.sites[s], s)), (holds) => bit(holds !== negated)))) };
 	}
 
 	match(left, negated) {
@@ -272,11 +286,7 @@ class FilterReader {
 		if (!regex && !text && !bare)
 			this.fail('a pattern is missing');
 		const pattern = regex ? regexOf(regex[1].replace(/\\\//g, '/'), regex[2]) : patternOf(bare ? bare[0] : text[1] ?? text[2]);
-		return { at: (s, t) => {
-			const names = left.list?.(index.sites[s], s);
-			return of1(left.at(s, t), (value) => typeof value !== 'string' ? undefined :
-				(names ? names.some((name) => pattern.test(name)) : pattern.test(value)) !== negated ? 1n : 0n);
-		} };
+		return this.tested(left, negated, (is, names) => typeof is !== 'string' ? undefined : (names ?? [is]).some((name) => pattern.test(name)));
 	}
 
 	/* Arithmetic, from the loosest to the tightest. */
@@ -303,13 +313,12 @@ class FilterReader {
 	primary() {
 		if (this.next('(')) {
 			const value = this.or();
-			if (!this.next(')'))
-				this.fail(') is missing');
+			this.need(')');
 			return value;
 		}
-		const quoted = this.take(QUOTED);
-		if (quoted)
-			return constantOf(unquoted(quoted));
+		const text = this.quoted();
+		if (text !== undefined)
+			return constantOf(text);
 		const number = this.take(NUMBER);
 		if (number)
 			return this.number(number[0], number[1]);
@@ -319,17 +328,16 @@ class FilterReader {
 		if (word === 'span')
 			return this.span();
 		if (word === 'arg' && this.next('(')) {
-			const name = this.take(QUOTED);
-			if (!name || !this.next(')'))
-				this.fail('a name in quotes is missing');
-			return ofArgument(unquoted(name));
+			const name = this.quoted();
+			this.need(')');
+			return ofArgument(name);
 		}
 		return Object.hasOwn(FIELDS, word) ? FIELDS[word] : ofArgument(word);
 	}
 
 	/* The name after it is a pattern. */
 	span() {
-		const quoted = this.take(QUOTED), text = quoted ? unquoted(quoted) : this.take(BARE)?.[0], spans = text && namedSpans(text);
+		const text = this.quoted() ?? this.take(BARE)?.[0], spans = text && namedSpans(text);
 		if (!spans)
 			this.fail('a name is missing');
 		this.spans.push(spans);

@@ -34,9 +34,9 @@ function flowFind(chunk) {
 
 /* Where an event is drawn: on its own row, in the middle of its bar, else of the scope that it is in, else on its thread's; null: on none. */
 function eventPlace(chunk, e, lineOf, deep) {
-	const own = view.by === 'cpus' ? 'cpus' : 'ids', lane = (chunk.lane[e] || deep) - 1;
-	const line = lineOf.get(chunk.list(own).row[e]) ?? (own === 'ids' ? lineOf.get(chunk.trackOf(e).nest) ?? lineOf.get(chunk.list('threads').row[e]) : null);
-	const [y0, y1] = !line ? [] : lane >= 0 && line.row >= 0 && own === 'ids' ? barPlace(line, { what: 'span', row: line.row, lane }) : [0, line.height];
+	const cpus = view.by === 'cpus', lane = (chunk.lane[e] || deep) - 1;
+	const line = lineOf.get(chunk.list(cpus ? 'cpus' : 'ids').row[e]) ?? (cpus ? null : lineOf.get(chunk.trackOf(e).nest) ?? lineOf.get(chunk.list('threads').row[e]));
+	const [y0, y1] = !line ? [] : lane >= 0 && line.row >= 0 && !cpus ? barPlace(line, { what: 'span', row: line.row, lane }) : [0, line.height];
 	return line ? { x: xOf(chunk.time[e]), y: yOf(line) + (y0 + y1) / 2 } : null;
 }
 

@@ -26,8 +26,7 @@ class Histogram {
 	}
 
 	count(number) {
-		const step = Histogram.step(number);
-		this.steps.set(step, (this.steps.get(step) ?? 0) + 1);
+		addTo(this.steps, Histogram.step(number), 1);
 	}
 
 	add(number) {

@@ -12,10 +12,9 @@ function lineAt(y) {
 
 /* The parts of the page around the time at x, at most three where they are small on the screen. */
 function partsAt(x, pixels = 6) {
-	const time = timeOf(x), reach = pixels * spanNow() / plotWidth(), n = index.chunks.length;
-	const wanted = (moment) => min(chunkAt(moment), n - 1), at = wanted(time);
-	const [first, end] = view.sight.detail ? [0, n] : [at - 1, at + 1], out = [];
-	for (let k = max(first, wanted(time - reach)); n && k <= min(end, wanted(time + reach)); k++)
+	const time = timeOf(x), reach = pixels * spanNow() / plotWidth(), at = partAt(time), out = [];
+	const [first, end] = view.sight.detail ? [0, Infinity] : [max(0, at - 1), at + 1];
+	for (let k = max(first, partAt(time - reach)); k <= min(end, partAt(time + reach)); k++)
 		out.push(k);
 	return out;
 }
@@ -29,37 +28,30 @@ function sightNear(x, pixels) {
 	return missing.length ? null : { ...sight, from: time - reach, to: time + reach, first: parts[0], end: parts[parts.length - 1], time, reach };
 }
 
-/* The bar that is nearest to a moment: of those that cover it the shortest. */
-function nearest(each) {
+/* The bar that is nearest to x, of those that each(sight, see) tells of: of those that cover it the shortest. */
+function barNearest(x, pixels, each) {
+	const near = sightNear(x, pixels);
 	let best = null, away = Infinity;
-	return { see: (time, reach, bar) => {
-		const d = max(bar.from - time, time - bar.to, 0), long = bar.to - bar.from;
-		if (d <= reach && (d < away || (d === away && long < best.to - best.from)))
-			[best, away] = [bar, d];
-	}, get: () => best };
+	if (near)
+		each(near, (bar) => {
+			const d = max(bar.from - near.time, near.time - bar.to, 0), long = bar.to - bar.from;
+			if (d <= near.reach && (d < away || (d === away && long < best.to - best.from)))
+				[best, away] = [bar, d];
+		});
+	return best;
 }
 
 function spanAt(line, x, y) {
-	const row = rowTable()[line.row], nests = row.kind === ROW_NEST, near = sightNear(x, 3), found = nearest();
-	const { n, high } = lanesOf(line, row);
-	const wanted = floor((y - yOf(line) - 2) / high);
-	if (!near)
-		return null;
-	eachSpan(line.row, near, (from, to, lane, event, ended, label) => {
+	const { row } = line, nests = isNest(row), { n, high } = lanesOf(line, rowOf(line)), wanted = floor((y - yOf(line) - 2) / high);
+	return barNearest(x, 3, (near, see) => eachSpan(row, near, (from, to, lane, event, ended, label) => {
 		const drawn = nests ? lane : min(lane, n - 1);
 		if (drawn === wanted || (!nests && !view.sight.detail))
-			found.see(near.time, near.reach, { what: nests ? 'scope' : 'span', row: line.row, lane, from, to, event, ended, label });
-	});
-	return found.get();
+			see({ what: nests ? 'scope' : 'span', row, lane, from, to, event, ended, label });
+	}));
 }
 
-function stateAt(line, x) {
-	const near = sightNear(x, 2), found = nearest();
-	if (near)
-		eachState(line.row, near, (from, to, label, event, part, ended) =>
-			label && found.see(near.time, near.reach, { what: 'state', row: line.row, lane: 0, from, to, event, ended, label }));
-	return found.get();
-}
+const stateAt = ({ row }, x) => barNearest(x, 2, (near, see) => eachState(row, near, (from, to, label, event, part, ended) =>
+	label && see({ what: 'state', row, lane: 0, from, to, event, ended, label })));
 
 function markAt(what, number, x) {
 	const near = sightNear(x, 6);
@@ -85,22 +77,14 @@ function numberUnder(line, x) {
 	return found;
 }
 
+const finders = { cpu: (line, x) => markAt('cpus', line.row, x), scopes: spanAt, spans: spanAt, states: stateAt, counter: (line, x) => {
+	const found = numberUnder(line, x);
+	return found?.event >= 0 ? found : null;
+} };
+
 function thingAt(line, x, y) {
-	const row = rowOf(line);
-	let thing = null;
-	if (row && row.kind === ROW_CPU)
-		return markAt('cpus', line.row, x);
-	if (row && (row.kind === ROW_NEST || (row.has & HAS_SPANS && !(row.has & HAS_STATES))))
-		thing = spanAt(line, x, y);
-	else if (row && row.has & HAS_STATES)
-		thing = stateAt(line, x);
-	else if (row && row.has & HAS_COUNTERS)
-		thing = numberUnder(line, x);
-	if (thing?.value !== undefined && thing.event < 0)
-		thing = null;
-	if (!thing && line.marks >= 0)
-		thing = markAt(rowTable()[line.marks].kind === 0 ? 'ids' : 'threads', line.marks, x);
-	return thing;
+	const marks = marksOf(line);
+	return finders[looksLike(rowOf(line))]?.(line, x, y) ?? (marks ? markAt(marks.kind === 0 ? 'ids' : 'threads', line.marks, x) : null);
 }
 
 /* ---- in words ---- */
@@ -110,7 +94,7 @@ const SCOPE_PARTS = 8;
 
 function scopeNow(bar) {
 	const whole = new Whole(bar);
-	for (let k = whole.first; k < min(index.chunks.length, whole.first + SCOPE_PARTS) && chunks.has(k); k++)
+	for (let k = whole.first; k < whole.first + SCOPE_PARTS && chunks.has(k); k++)
 		if (whole.part(k))
 			return { ...bar, ...whole.told() };
 	return { ...bar, self: NaN };

@@ -10,27 +10,20 @@ function kindOf({ what, row, label }) {
 	return what === 'scope' ? { what, label } : what === 'span' ? { what, group, ident } : { what, group, label };
 }
 
-function rowsOfKind({ what, group, ident }) {
-	return rowsWith((row) => what === 'scope' ? row.kind === ROW_NEST : row.kind === 0 && row.group === group &&
-		(what === 'span' ? row.has & HAS_SPANS && row.ident === ident : row.has & HAS_STATES));
-}
+const rowsOfKind = ({ what, group, ident }) => rowsWith((row) => what === 'scope' ? row.kind === ROW_NEST : row.kind === 0 && row.group === group &&
+	(what === 'span' ? row.has & HAS_SPANS && row.ident === ident : row.has & HAS_STATES));
 
-function kindName({ what, group, ident, label }) {
-	return what === 'scope' ? index.labels[label] : what === 'span' ? group + ' ' + ident : group + ': ' + index.labels[label];
-}
+
+const kindName = ({ what, group, ident, label }) => what === 'scope' ? index.labels[label] : what === 'span' ? group + ' ' + ident : group + ': ' + index.labels[label];
+
 
 const wholePart = (k) => ({ from: -Infinity, to: Infinity, first: k, end: k });
 
 /* Those of a kind that end in part k, with both ends: see(row, from, to, event). */
-function eachOfKind(kind, rows, k, see) {
-	for (const row of rows)
-		if (kind.what === 'state')
-			eachState(row, wholePart(k), (from, to, label, event, part, ended) =>
-				ended && event >= 0 && label === kind.label && see(row, from, to, event));
-		else
-			walkSpans(row, k, Infinity, (span, lane, time, told) =>
-				told && span.event >= 0 && (kind.what === 'span' || span.label === kind.label) && see(row, span.from, time, span.event));
-}
+const eachOfKind = ({ what, label }, rows, k, see) => rows.forEach((row) => what === 'state' ?
+	eachState(row, wholePart(k), (from, to, state, event, part, ended) => ended && event >= 0 && state === label && see(row, from, to, event)) :
+	walkSpans(row, k, Infinity, (span, lane, time, told) =>
+		told && span.event >= 0 && (what === 'span' || span.label === label) && see(row, span.from, time, span.event)));
 
 const KIND_MOST = 2e6;	/* of a kind that are kept one by one */
 const BARS = 30;	/* of the small histogram */
@@ -61,9 +54,9 @@ class Bars {
 const kindsKept = new Map();
 
 async function kindCollect(kind, task) {
-	const key = JSON.stringify(kind);
-	if (kindsKept.has(key))
-		return kindsKept.get(key);
+	const key = JSON.stringify(kind), known = kindsKept.get(key);
+	if (known)
+		return known;
 	const all = { histogram: new Histogram(), bars: new Bars() }, rows = rowsOfKind(kind);
 	const whole = await eachPart(0, index.chunks.length - 1, task, (k) => eachOfKind(kind, rows, k, (row, from, to, event) => {
 		all.histogram.add(to - from);
@@ -112,7 +105,7 @@ async function kindTask({ kind, took, event, range }, task) {
 class Whole {
 	constructor({ what, row, lane, from, event }) {
 		Object.assign(this, { what, row, lane, from, event, nests: isNest(row), names: new Map(), inner: 0,
-			first: min(chunkAt(from), event >= 0 ? chunkOf(event) : Infinity, index.chunks.length - 1),
+			first: min(partAt(from), event >= 0 ? chunkOf(event) : Infinity),
 			out: { to: NaN, ended: false, told: false, self: NaN, parent: null, n: 0 } });
 	}
 

@@ -120,9 +120,6 @@ function drawWords(line, y) {
 function nameClick(line, x) {
 	const word = (!pointer.touch || line.key === view.current) && wordsOf(line).find((one) => x >= one.x && x < one.x + one.wide);
 	view.current = line.key;
-	if (word)
-		choose(word.what, line);
-	else
-		choose('fold', line);
+	choose(word ? word.what : 'fold', line);
 	show();
 }

@@ -7,24 +7,17 @@
 const link = { timer: 0, push: false, now: '', reads: false };
 
 function linkText() {
-	const at = (time) => round(time + index.from), set = new URLSearchParams(), range = measured();
-	set.set('view', at(view.from) + '..' + at(view.to));
-	set.set('rows', view.by);
-	if (view.top > 0)
-		set.set('top', round(view.top));
-	if (view.selected?.event >= 0)
-		set.set('event', view.selected.event);
-	if (range && !view.measure.open)
-		set.set('range', at(range[0]) + '..' + at(range[1]));
-	if (search.text)
-		set.set(search.follow ? 'follow' : 'search', search.text);
+	const at = (time) => round(time + index.from), both = (from, to) => at(from) + '..' + at(to), { measure, selected } = view, { names, sort } = chosen;
+	const set = new URLSearchParams({ view: both(view.from, view.to), rows: view.by });
+	const said = { top: round(view.top), event: selected?.event >= 0 && String(selected.event), range: measure && !measure.open && both(...measured()),
+		[search.follow ? 'follow' : 'search']: search.text, names, sort };
+	for (const what in said)
+		if (said[what])
+			set.set(what, said[what]);
 	if (flow.name !== flowFirst())
 		set.set('flow', flow.name);
 	for (const what of ['fold', 'pin', 'hide'])
 		chosen[what].forEach((key) => set.append(what, key));
-	for (const what of ['names', 'sort'])
-		if (chosen[what])
-			set.set(what, chosen[what]);
 	for (const note of view.notes)
 		set.append('note', at(note.time) + ' ' + note.text);
 	return '#' + set.toString().replace(/%2F/g, '/').replace(/%3A/g, ':');
@@ -95,7 +88,11 @@ function linkCopy() {
 
 /* Asks for the words of a note at a moment, or of one that is there; without words it goes. */
 function noteAsk(time, note) {
-	const field = element('input', { value: note?.text ?? '', placeholder: 'a note' }), x = xOf(time), box = part('note');
+	const field = element('input', { value: note?.text ?? '', placeholder: 'a note', onkeydown: (event) => {
+		event.stopPropagation();
+		if (event.key === 'Enter' || event.key === 'Escape')
+			done(event.key === 'Enter');
+	} }), x = xOf(time), box = part('note');
 	const done = (keep) => {
 		box.hidden = true;
 		if (keep) {
@@ -107,11 +104,6 @@ function noteAsk(time, note) {
 		canvas.focus();
 		show();
 	};
-	field.addEventListener('keydown', (event) => {
-		event.stopPropagation();
-		if (event.key === 'Enter' || event.key === 'Escape')
-			done(event.key === 'Enter');
-	});
 	box.replaceChildren(field);
 	box.hidden = false;
 	box.style.left = max(GUTTER, min(x, plotRight() - 220)) + 'px';

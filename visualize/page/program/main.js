@@ -42,13 +42,17 @@ function zoom(factor, x) {
 	look(at - (at - view.from) * factor, at + (view.to - at) * factor);
 }
 
-function pointerX() {
-	return pointer.inside && pointer.x > GUTTER ? pointer.x : plotRight() / 2;
-}
+const pointerX = () => pointer.inside && pointer.x > GUTTER ? pointer.x : plotRight() / 2;
+
 
 function pan(part) {
 	const by = spanNow() * part;
 	look(view.from + by, view.to + by);
+}
+
+/* With some room to either side. */
+function lookAt(from, to, room) {
+	look(from - (to - from) * room, to + (to - from) * room);
 }
 
 /* A moment comes into the middle. */
@@ -94,10 +98,10 @@ async function click(x, y) {
 		return noteAsk(note.time, note);
 	if (line && x < GUTTER)
 		return nameClick(line, x);
-	if (line && x >= GUTTER)
+	if (line)
 		for (let tries = 0; !sightNear(x, 6) && tries < 3; tries++)
 			await Promise.all(partsAt(x).map(chunkLater));
-	const thing = line ? thingAt(line, x, y) : null;
+	const thing = line && thingAt(line, x, y);
 	if (!thing)
 		return panelClose();
 	if (thing.event < 0)
@@ -109,29 +113,24 @@ async function click(x, y) {
 
 /* Zooms to the bar under the pointer, with a little room to either side. */
 async function doubleClick(x, y) {
-	const line = lineAt(y), thing = line ? thingAt(line, x, y) : null;
-	if (!thing || thing.what === 'event') {
-		zoom(0.25, x);
-		return;
-	}
-	const whole = thing.ended ? thing : await ask('whole', thing);
+	const line = lineAt(y), thing = line && thingAt(line, x, y);
+	if (!thing || thing.what === 'event')
+		return zoom(0.25, x);
+	const { to } = thing.ended ? thing : await ask('whole', thing);
 	linkWrite();
 	changed();
-	look(thing.from - (whole.to - thing.from) / 8, whole.to + (whole.to - thing.from) / 8);
+	return lookAt(thing.from, to, 1 / 8);
 }
 
+const firstRows = () => showRows(index.views[index.first] ? index.first : 'threads');
+
 /* Goes to what the title is about, or the line below it: the row, and the longest time that it was so. */
-function goToSaid(which) {
-	const said = index.frame.said[which];
-	if (!said)
-		return;
-	if (!view.lines.some((line) => line.row === said[0]) || view.by === 'cpus')
-		showRows(index.views[index.first] ? index.first : 'threads');
-	const line = view.lines.find((l) => l.row === said[0]), [, from, to] = said;
-	if (line)
-		view.top = line.y - plotBottom() / 3;
+function goToSaid([row, from, to]) {
+	if (!view.lines.some((line) => line.row === row) || view.by === 'cpus')
+		firstRows();
+	view.top = view.lines.find((line) => line.row === row)?.y - plotBottom() / 3 || 0;
 	view.measure = { a: from, b: to };
-	look(from - (to - from) / 2, to + (to - from) / 2);
+	lookAt(from, to, 1 / 2);
 }
 
 /* ---- input ---- */
@@ -153,9 +152,8 @@ function nameUnder(key) {
 }
 
 /* Is the pointer on the edge of the names? */
-function gutterNear() {
-	return Math.abs(pointer.x - GUTTER) < 5;
-}
+const gutterNear = () => Math.abs(pointer.x - GUTTER) < 5;
+
 
 /* Two fingers zoom, and move what is between them. */
 function pinch() {
@@ -170,13 +168,12 @@ function pinch() {
 
 function pointerDown(event) {
 	place(event);
+	const { x, y, touch, down } = pointer, { from, to, top } = view, moves = touch || event.shiftKey || event.button === 1 || x < GUTTER;
 	canvas.setPointerCapture(event.pointerId);
-	pointer.down.set(event.pointerId, { x: pointer.x, y: pointer.y });
-	const gutter = gutterNear(), moves = event.pointerType === 'touch' || event.shiftKey || event.button === 1 || pointer.x < GUTTER;
+	down.set(event.pointerId, { x, y });
 	pointer.pinch = null;
-	pointer.drag = pointer.down.size > 1 ? null : { x: pointer.x, y: pointer.y, from: view.from, to: view.to, top: view.top,
-		measures: !moves, gutter, moved: false };
-	if (pointer.down.size > 1)
+	pointer.drag = down.size > 1 ? null : { x, y, from, to, top, measures: !moves, gutter: gutterNear(), moved: false };
+	if (down.size > 1)
 		pinch();
 	part('tip').hidden = true;
 	if (event.button === 1)
@@ -188,36 +185,29 @@ function pointerMove(event) {
 	const { drag } = pointer;
 	if (pointer.down.has(event.pointerId))
 		pointer.down.set(event.pointerId, { x: pointer.x, y: pointer.y });
-	if (pointer.down.size > 1) {
-		pinch();
-		return;
-	}
+	if (pointer.down.size > 1)
+		return pinch();
 	if (!drag) {
 		if (view.measure?.open) {
 			view.measure.b = timeOf(pointer.x);
 			show();
 		}
 		canvas.style.cursor = gutterNear() ? 'col-resize' : '';
-		tipShow();
-		return;
+		return tipShow();
 	}
-	drag.moved = drag.moved || Math.abs(pointer.x - drag.x) + Math.abs(pointer.y - drag.y) > 3;
+	drag.moved ||= Math.abs(pointer.x - drag.x) + Math.abs(pointer.y - drag.y) > 3;
 	if (!drag.moved)
 		return;
 	if (drag.gutter) {
 		GUTTER = max(80, min(round(pointer.x), picture.width / picture.ratio - 120));
-		show();
 	} else if (drag.measures) {
 		view.measure = { a: timeOf(drag.x), b: timeOf(max(GUTTER, pointer.x)), open: true };
-		show();
 	} else {
-		const by = (drag.x - pointer.x) / plotWidth() * (drag.to - drag.from);
+		const by = drag.x >= GUTTER ? (drag.x - pointer.x) / plotWidth() * (drag.to - drag.from) : 0;
 		view.top = drag.top + drag.y - pointer.y;
-		if (drag.x >= GUTTER)
-			look(drag.from + by, drag.to + by);
-		else
-			scroll(0);
+		look(drag.from + by, drag.to + by);
 	}
+	show();
 }
 
 function pointerUp(event) {
@@ -349,34 +339,33 @@ const actions = {
 	'End': () => look(index.span - spanNow(), index.span),
 };
 const holding = ['w', 'a', 's', 'd'];
+const back = () => canvas.focus();
+/* What keys do in fields, beside what fields do. */
+const fields = {
+	names: { Enter: back, Escape: () => {
+		namesSet('');
+		back();
+	} },
+	sort: { Enter: back, Escape: back },
+	search: { Enter: () => searchNext(shifted ? -1 : 1), Escape: escape },
+};
 
 function keyDown(event) {
 	const { key, target: { id } } = event, low = key.toLowerCase();
 	shifted = event.shiftKey;
 	if (event.ctrlKey || event.metaKey || event.altKey || part('keys').open)
-		return;
-	if (id === 'names' || id === 'sort') {
-		if (key === 'Escape' && id === 'names')
-			namesSet('');
-		if (key === 'Escape' || key === 'Enter')
-			canvas.focus();
-		return;
-	}
-	if (id === 'search') {
-		if (key === 'Enter')
-			searchNext(shifted ? -1 : 1);
-		else if (key === 'Escape')
-			escape();
-		return;
-	}
+		return null;
+	const own = fields[id];
+	if (own)
+		return own[key]?.();
 	if (holding.includes(low))
 		held.add(low);
 	else if (!actions[key] || (/Enter|Arrow|Page/.test(key) && event.target !== canvas && event.target !== document.body))
-		return;
+		return null;
 	else
 		actions[key]();
 	event.preventDefault();
-	show();
+	return show();
 }
 
 function listen() {
@@ -423,20 +412,12 @@ function listen() {
 }
 
 function frameText() {
-	const { frame: f } = index, lost = [f.lost, f.note];
-	const also = element('span', '', f.also);
-	part('subtitle').replaceChildren(...f.also ? [also, ' · ', f.subtitle] : [f.subtitle]);
-	[part('title'), also].slice(0, f.said.length).forEach((node, which) => {
-		node.className = 'said';
-		node.title = 'go there';
-		node.tabIndex = 0;
-		node.addEventListener('click', () => goToSaid(which));
-		node.addEventListener('keydown', (event) => event.key === 'Enter' && goToSaid(which));
-	});
-	if (index.left_out)
-		lost.push('this page holds the first ' + grouped(index.events) + ' events; of the ' + grouped(index.left_out) +
-			' behind them it has only the overview');
-	part('lost').textContent = lost.filter(Boolean).join('; ');
+	const { frame: { lost, note, also, subtitle, said }, left_out: out } = index, second = element('span', '', also);
+	part('subtitle').replaceChildren(...also ? [second, ' · ', subtitle] : [subtitle]);
+	[part('title'), second].slice(0, said.length).forEach((node, which) =>
+		Object.assign(node, { className: 'said', title: 'go there', ...pressed(() => goToSaid(said[which])) }));
+	put('lost', [lost, note, out && `this page holds the first ${grouped(index.events)} events; of the ${grouped(out)} behind them it has only the overview`]
+		.filter(Boolean).join('; '));
 }
 
 async function open() {
@@ -445,7 +426,7 @@ async function open() {
 	frameText();
 	listen();
 	flow.name = flowFirst();
-	showRows(index.views[index.first] ? index.first : 'threads');
+	firstRows();
 	chunkCame = show;
 	if (index.overview)
 		chunkMake = async (number) => Object.setPrototypeOf(await ask('chunk', { number, bytes: await blobOf('c' + number) }), Chunk.prototype);

@@ -25,21 +25,23 @@ function tickBase(step) {
 }
 
 /* A round moment, as short as it is exact. */
-function shortMoment(ns) {
-	const text = moment(ns, 1).replace(/ s$/, '');
-	return text.replace(/( 000)+$/, '').replace(/\.000$/, '').replace(/(\.\d{0,2}[1-9])0+$/, '$1') + ' s';
+const shortMoment = (ns) => moment(ns).replace(/ s$/, '').replace(/( 000)+$/, '').replace(/\.000$/, '').replace(/(\.\d{0,2}[1-9])0+$/, '$1') + ' s';
+
+
+/* see(x, moment of the trace) for each tick in sight. */
+function eachTick(step, see) {
+	for (let k = ceil((view.from + index.from) / step); k * step <= view.to + index.from; k++)
+		if (xOf(k * step - index.from) >= GUTTER)
+			see(xOf(k * step - index.from), k * step);
 }
 
 function drawRuler() {
-	const step = tickStep(), offset = index.from, base = tickBase(step);
+	const step = tickStep(), base = tickBase(step);
 	fillAt(theme.band, 0, 0, picture.width / picture.ratio, RULER);
-	for (let k = ceil((view.from + offset) / step); k * step <= view.to + offset; k++) {
-		const x = xOf(k * step - offset), since = k * step - base;
-		if (x < GUTTER)
-			continue;
+	eachTick(step, (x, at) => {
 		fillAt(theme.faint, x, RULER - 5, 1, 5);
-		write((base ? '+ ' : '') + (since ? duration(since) : '0'), x + 3, RULER / 2, theme.faint);
-	}
+		write((base ? '+ ' : '') + (at === base ? '0' : duration(at - base)), x + 3, RULER / 2, theme.faint);
+	});
 	fillAt(theme.band, 0, 0, GUTTER, RULER);
 	pen.textAlign = base ? 'right' : 'left';
 	write(base ? shortMoment(base) : 'since the trace began', base ? GUTTER - 8 : 14, RULER / 2, base ? theme.ink : theme.faint, GUTTER - 20, base ? '600' : '');
@@ -47,17 +49,15 @@ function drawRuler() {
 }
 
 function drawGrid(lines) {
-	const { ratio } = picture, left = round(GUTTER * ratio), step = tickStep();
 	for (const line of lines)
 		if (isHeading(line)) {
 			const [y0, y1] = band(line, 0, line.height);
 			rectangle(0, y0, picture.width, y1, theme.bandPixel);
 		}
-	for (let k = ceil((view.from + index.from) / step); k * step <= view.to + index.from; k++) {
-		const x = round(xOf(k * step - index.from) * ratio);
-		if (x >= left)
-			rectangle(x, 0, x + 1, picture.height, theme.linePixel);
-	}
+	eachTick(tickStep(), (at) => {
+		const x = round(at * picture.ratio);
+		rectangle(x, 0, x + 1, picture.height, theme.linePixel);
+	});
 }
 
 /* ---- what is selected, measured, noted ---- */
@@ -78,9 +78,8 @@ function drawRange() {
 	const text = duration(range[1] - range[0]), x = max(GUTTER + 40, min((x0 + x1) / 2, picture.width / picture.ratio - 80));
 	pen.textAlign = 'center';
 	pen.font = '600' + NAME;
-	pen.fillStyle = theme.ground;
 	const wide = pen.measureText(text).width + 14;
-	pen.fillRect(x - wide / 2, 3, wide, RULER - 6);
+	fillAt(theme.ground, x - wide / 2, 3, wide, RULER - 6);
 	write(text, x, RULER / 2, theme.mark, 0, '600');
 	pen.textAlign = 'left';
 }
@@ -99,9 +98,8 @@ function drawSelection() {
 	if (!selected)
 		return;
 	const { line, bar } = selected, x = xOf(selected.time);
-	if (x >= GUTTER && x <= right && !bar) {
+	if (x >= GUTTER && x <= right && !bar)
 		fillAt(theme.mark, x - 0.5, RULER, 1.5, plotBottom());
-	}
 	if (bar?.path)
 		drawPath(bar.path);
 	pen.strokeStyle = theme.mark;
@@ -118,20 +116,14 @@ function drawSelection() {
 
 /* Along the rows of the threads that a bar waited for, from one to the next. */
 function drawPath(path) {
-	const lineOf = linesByRow(view.lines), height = (thread) => {
-		const { nest, row } = trackOfThread(thread), line = lineOf.get(nest) ?? lineOf.get(row);
-		return line ? yOf(line) + 1 : NaN;
-	};
+	const lineOf = linesByRow(view.lines);
 	pen.lineWidth = 3;
 	pen.strokeStyle = theme.mark;
-	pen.beginPath();
-	for (const { thread, from, to } of path) {
-		const y = height(thread), [a, b] = [from, to].map((time) => max(GUTTER, min(xOf(time), plotRight())));
-		if (!isNaN(y) && b > a) {
-			pen.lineTo(a, y);
-			pen.lineTo(b, y);
-		}
-	}
+	pathAlong(...path.flatMap(({ thread, from, to }) => {
+		const { nest, row } = trackOfThread(thread), line = lineOf.get(nest) ?? lineOf.get(row), y = line && yOf(line) + 1;
+		const [a, b] = [from, to].map((time) => max(GUTTER, min(xOf(time), plotRight())));
+		return line && b > a ? [a, y, b, y] : [];
+	}));
 	pen.stroke();
 	pen.lineWidth = 1;
 }
@@ -139,27 +131,29 @@ function drawPath(path) {
 /* A flag on the ruler for each note, and its text. */
 function drawNotes() {
 	for (const note of view.notes) {
-		const x = xOf(note.time);
+		const { x, text, wide } = flagOf(note);
 		if (x < GUTTER || x > plotRight())
 			continue;
-		pen.fillStyle = theme.mark;
 		pen.globalAlpha = 0.5;
-		pen.fillRect(x, RULER, 1, plotBottom());
+		fillAt(theme.mark, x, RULER, 1, plotBottom());
 		pen.globalAlpha = 1;
 		pen.fillRect(x, 2, 2, RULER - 2);
-		pen.font = '600' + NAME;
-		const text = clipped(note.text, 160), wide = pen.measureText(text).width;
-		pen.fillRect(x, 2, wide + 12, 15);
+		pen.fillRect(x, 2, wide, 15);
 		write(text, x + 6, 10, theme.ground, 0, '600');
 	}
 }
 
+function flagOf(note) {
+	pen.font = '600' + NAME;
+	const text = clipped(note.text, 160);
+	return { x: xOf(note.time), text, wide: pen.measureText(text).width + 12 };
+}
+
 /* The note whose flag is under a place, or null. */
 function noteAt(x, y) {
-	pen.font = '600' + NAME;
 	return y >= RULER ? null : view.notes.find((note) => {
-		const from = xOf(note.time);
-		return x >= from - 2 && x <= from + 12 + pen.measureText(clipped(note.text, 160)).width;
+		const { x: from, wide } = flagOf(note);
+		return x >= from - 2 && x <= from + wide;
 	}) ?? null;
 }
 
@@ -184,10 +178,7 @@ function drawHits(lines, sight) {
 			if (before && search.follow)
 				drawArrow(before, { x, y });
 			before = { x, y };
-			pen.beginPath();
-			pen.moveTo(x, y - 7);
-			pen.lineTo(x - 4, y + 1);
-			pen.lineTo(x + 4, y + 1);
+			pathAlong(x, y - 7, x - 4, y + 1, x + 4, y + 1);
 			pen.fill();
 		}
 	}
@@ -196,18 +187,19 @@ function drawHits(lines, sight) {
 /* From one event to the next one with the same value: an arrow, where there is room for its head. */
 function drawArrow(a, b) {
 	const long = Math.hypot(b.x - a.x, b.y - a.y), [dx, dy] = [(b.x - a.x) / long, (b.y - a.y) / long];
-	pen.beginPath();
-	pen.moveTo(a.x, a.y);
-	pen.lineTo(b.x, b.y);
+	pathAlong(a.x, a.y, b.x, b.y);
 	pen.stroke();
 	if (long < 24)
 		return;
 	const x = b.x - 9 * dx, y = b.y - 9 * dy;
-	pen.beginPath();
-	pen.moveTo(b.x - dx, b.y - dy);
-	pen.lineTo(x - 4 * dy, y + 4 * dx);
-	pen.lineTo(x + 4 * dy, y - 4 * dx);
+	pathAlong(b.x - dx, b.y - dy, x - 4 * dy, y + 4 * dx, x + 4 * dy, y - 4 * dx);
 	pen.fill();
+}
+
+function pathAlong(...at) {
+	pen.beginPath();
+	for (let i = 0; i < at.length; i += 2)
+		pen.lineTo(at[i], at[i + 1]);
 }
 
 /* ---- the map ---- */
@@ -259,26 +251,19 @@ function drawMap() {
 	if (mapCanvas.width !== width || mapCanvas.height !== height)
 		[mapCanvas.width, mapCanvas.height] = [width, height];
 	mapPen.setTransform(ratio, 0, 0, ratio, 0, 0);
-	mapPen.fillStyle = theme.band;
-	mapPen.fillRect(0, 0, box.width, high);
+	fillOn(mapPen, theme.band, 0, 0, box.width, high);
 	mapPen.fillStyle = theme.faint;
 	mapPen.fill(mapShape(mapDensity(), high));
-	mapPen.fillStyle = theme.dark ? '#16181cb0' : '#ffffffb0';
 	const x0 = max(GUTTER, mapX(view.from)), x1 = min(box.width, max(mapX(view.to), x0 + 3));
-	mapPen.fillRect(GUTTER, 0, x0 - GUTTER, high);
+	fillOn(mapPen, theme.ground + 'b0', GUTTER, 0, x0 - GUTTER, high);
 	mapPen.fillRect(x1, 0, box.width - x1, high);
 	mapPen.strokeStyle = theme.ink;
 	mapPen.strokeRect(x0 + 0.5, 0.5, max(2, x1 - x0 - 1), high - 1);
-	mapPen.fillStyle = theme.mark;
-	search.density?.forEach((n, c) => n && mapPen.fillRect(round(GUTTER + c / DENSITY * plotWidth()), 0, 2, 6));
-	for (const note of view.notes)
-		mapPen.fillRect(mapX(note.time), 0, 2, high);
-	const range = measured();
-	if (range) {
-		mapPen.globalAlpha = 0.4;
-		mapPen.fillRect(mapX(range[0]), 0, max(2, mapX(range[1]) - mapX(range[0])), high);
-		mapPen.globalAlpha = 1;
-	}
+	const mark = (x, wide, high, strong = '') => fillOn(mapPen, theme.mark + strong, x, 0, max(2, wide), high), range = measured();
+	search.density?.forEach((n, c) => n && mark(round(GUTTER + c / DENSITY * plotWidth()), 2, 6));
+	view.notes.forEach(({ time }) => mark(mapX(time), 2, high));
+	if (range)
+		mark(mapX(range[0]), mapX(range[1]) - mapX(range[0]), high, '66');
 	mapPen.textBaseline = 'middle';
 	mapPen.font = NAME;
 	mapPen.fillStyle = theme.faint;

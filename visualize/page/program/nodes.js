@@ -12,6 +12,13 @@ function element(name, properties, ...children) {
 
 const button = (textContent, title, onclick, more) => element('button', { textContent, title, onclick, ...more });
 
+/* What is done by a click on a node, and by the enter key where one is on it. */
+const pressed = (go) => ({ tabIndex: 0, onclick: go, onkeydown: (event) => event.key === 'Enter' && go() });
+
+/* The head of a column that lines may be sorted by; now: {head, down: the largest first}. */
+const columnHead = (head, title, now, by) => element('th', { ariaSort: head !== now.head ? 'none' : now.down ? 'descending' : 'ascending' },
+	button(head + (head === now.head ? (now.down ? ' ▾' : ' ▴') : ''), title, () => by(head)));
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 function svg(name, attributes, ...children) {

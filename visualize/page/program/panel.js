@@ -3,25 +3,25 @@
 
 /* The line that an event is best seen on. */
 function lineOfEvent(chunk, e) {
-	const row = chunk.list(view.by === 'cpus' ? 'cpus' : 'ids').row[e], thread = view.by === 'cpus' ? -1 : chunk.list('threads').row[e];
+	const cpus = view.by === 'cpus', row = chunk.list(cpus ? 'cpus' : 'ids').row[e], thread = cpus ? -1 : chunk.list('threads').row[e];
 	return view.lines.find((line) => row >= 0 && line.row === row) ?? view.lines.find((line) => thread >= 0 && line.marks === thread) ?? null;
 }
 
 /* The bar that an event begins or, as a STOP, ends; null if it is on none. */
 function barOfEvent(chunk, e) {
-	const site = chunk.siteOf(e), row = chunk.list('ids').row[e], event = chunk.first + e, lane = chunk.lane[e] - 1;
+	const { kind, scope } = chunk.siteOf(e), row = chunk.list('ids').row[e], event = chunk.first + e, lane = chunk.lane[e] - 1, to = chunk.time[e];
 	let bar = null;
-	if (row < 0 || (site.kind >= KIND_START && lane < 0))
+	if (row < 0 || (kind >= KIND_START && lane < 0))
 		return null;
 	const what = isNest(row) ? 'scope' : 'span';
-	if (site.kind === KIND_STATE)
-		return { what: 'state', row, lane: 0, from: chunk.time[e], to: chunk.time[e], event, ended: false, label: chunk.label[e] };
-	if (site.kind === KIND_START)
-		return { what, row, lane, from: beganAt(chunk, e), to: chunk.time[e], event, ended: false, label: site.scope };
-	if (site.kind === KIND_STOP)
-		walkSpans(row, chunk.number, chunk.time[e], (span, at, time, told) => {
-			if (told && at === lane && time === chunk.time[e])
-				bar = { what, row, lane, from: span.from, to: time, event: span.event, ended: true, label: span.label };
+	if (kind === KIND_STATE)
+		return { what: 'state', row, lane: 0, from: to, to, event, ended: false, label: chunk.label[e] };
+	if (kind === KIND_START)
+		return { what, row, lane, from: beganAt(chunk, e), to, event, ended: false, label: scope };
+	if (kind === KIND_STOP)
+		walkSpans(row, chunk.number, to, (span, at, time, told) => {
+			if (told && at === lane && time === to)
+				bar = { what, row, lane, ...span, to, ended: true };
 		});
 	return bar;
 }
@@ -125,7 +125,7 @@ function tellRow() {
 }
 
 function sayTime(say, name, time, more = '') {
-	say(name, moment(time + index.from, 1) + more);
+	say(name, when(time) + more);
 	if (wallClock(time))
 		say('', wallClock(time));
 }
@@ -178,14 +178,18 @@ function argumentsOf(chunk, e) {
 /* Buttons that stand for keys, as the page's own text has them. */
 const stepsOf = (id) => part(id).content.cloneNode(true);
 
+function panelFill(title, ...nodes) {
+	part('panel').replaceChildren(element('h2', '', title), ...nodes, stepsOf('steps'));
+	part('panel').hidden = false;
+}
+
 function panelShow(chunk, e) {
 	const site = chunk.siteOf(e), track = chunk.trackOf(e), { table, say } = panelTable();
 	detailStop();
 	say('message', saidOf(chunk, e));
 	sayTime(say, 'time', chunk.time[e], track.approx ? ' (approximate)' : '');
 	sayWhere(say, chunk, e);
-	part('panel').replaceChildren(element('h2', '', site.name), table, ...argumentsOf(chunk, e), stepsOf('steps'));
-	part('panel').hidden = false;
+	panelFill(site.name, table, ...argumentsOf(chunk, e));
 }
 
 function panelClose() {
@@ -197,23 +201,12 @@ function panelClose() {
 }
 
 function legendShow() {
-	const node = part('legend'), v = index.views[view.by];
-	const names = labelsNow();
-	node.replaceChildren();
-	for (const legend of v.legends) {
-		node.append(element('b', '', legend.group));
-		for (const label of legend.labels) {
-			const chip = element('i', '');
-			chip.style.background = '#' + shown(colourOf(label)).toString(16).padStart(6, '0');
-			node.append(element('span', '', chip, names[label]));
-		}
-		if (legend.more)
-			node.append(element('span', '', 'and ' + legend.more + ' smaller ones'));
-	}
-	if (v.legends.length)
-		node.append(element('span', '', 'heights: shares of the time; what is short has two pixels'));
-	if (index.losses.length)
-		node.append(element('span', '', element('i', 'gap'), 'events were lost'));
+	const { legends } = index.views[view.by], names = labelsNow(), said = (...what) => element('span', '', ...what);
+	const chip = (label) => element('i', { style: 'background: #' + shown(colourOf(label)).toString(16).padStart(6, '0') });
+	part('legend').replaceChildren(...legends.flatMap(({ group, labels, more }) => [element('b', '', group),
+		...labels.map((label) => said(chip(label), names[label])), ...more ? [said('and ' + more + ' smaller ones')] : []]),
+	...legends.length ? [said('heights: shares of the time; what is short has two pixels')] : [],
+	...index.losses.length ? [said(element('i', 'gap'), 'events were lost')] : []);
 }
 
 /* Numbers beside the search field and for the time in sight. */

@@ -11,29 +11,30 @@ const column = (head, get, show = String, title = '') => ({ head, get, show, tit
 const ns = (n) => isNaN(n) ? '-' : duration(round(n));
 const percent = (share) => (100 * share).toFixed(share < 0.1 ? 2 : 1) + ' %';
 const durations = [column('count', (l) => l.n, grouped), column('total', (l) => l.total, ns, 'those within one of the same name do not count twice'),
-	column('self', (l) => l.self, ns, 'without the scopes within'), column('mean', (l) => l.mean, ns), column('p50', (l) => l.p50, ns),
-	column('p99', (l) => l.p99, ns), column('max', (l) => l.max, ns)];
+	column('self', (l) => l.self, ns, 'without the scopes within'), ...['mean', 'p50', 'p99', 'max'].map((what) => column(what, (l) => l[what], ns))];
 const rowName = (row) => index.rows[row].ident;
 
-/* Of each tab its columns, lines, which column it is sorted by, what a click on a line does, and options of ktr report. */
+/* Of each tab its columns, which column it is sorted by, what a click on a line does, and options of ktr report. */
 const tabs = {
-	names: { title: 'names', columns: [column('name', (l) => l.name), ...durations], by: 'self', lines: () => drawer.window.lines,
+	names: { title: 'names', columns: [column('name', (l) => l.name), ...durations], by: 'self',
 		go: (l) => selectNumber(l.event), command: () => drawer.window.lines.some((l) => l.kind.what === 'scope') ? ' --functions' : '' },
 	threads: { title: 'by thread', columns: [column('thread', (l) => rowName(l.row)), column('name', (l) => l.name), ...durations], by: 'self',
-		lines: () => drawer.window.threads, go: (l) => selectNumber(l.event), command: () => ' --functions' },
+		go: (l) => selectNumber(l.event), command: () => ' --functions' },
 	states: { title: 'states', columns: [column('row', (s) => index.rows[s.row].group + ' ' + rowName(s.row)), column('state', (s) => index.labels[s.label]),
-		column('time', (s) => s.ns, ns), column('share', (s) => s.share, percent)], by: 'time', lines: () => drawer.window.states,
+		column('time', (s) => s.ns, ns), column('share', (s) => s.share, percent)], by: 'time',
 	go: (s) => rowIntoSight(s.row) },
 	classes: { title: 'classes', columns: [column('class', (c) => c[0]), column('events', (c) => c[1], grouped),
-		column('share', (c) => c[1] / drawer.window.events, percent)], by: 'events', lines: () => drawer.window.classes,
+		column('share', (c) => c[1] / drawer.window.events, percent)], by: 'events',
 	go: (c) => searchFor('class == "' + c[0] + '"') },
 	sites: { title: 'call sites', columns: [column('call site', ([s]) => index.sites[s].name), column('class', ([s]) => index.sites[s].class),
-		column('format', ([s]) => index.sites[s].format), column('events', (c) => c[1], grouped)], by: 'events', lines: () => drawer.window.sites,
+		column('format', ([s]) => index.sites[s].format), column('events', (c) => c[1], grouped)], by: 'events',
 	go: ([s]) => searchFor('site == "' + index.sites[s].name + '"') },
-	hits: { title: 'hits', columns: [column('time', (h) => h[1], (time) => moment(time + index.from, 1)),
+	hits: { title: 'hits', columns: [column('time', (h) => h[1], when),
 		column('thread', (h) => index.tracks[h[2]].name + ' (' + index.tracks[h[2]].tid + ')'), column('text', (h) => h[3])], by: '',
-	lines: () => search.list, go: (h) => selectNumber(h[0]) },
+	go: (h) => selectNumber(h[0]) },
 };
+
+const linesOf = (tab) => tab === 'hits' ? search.list : drawer.window?.[tab === 'names' ? 'lines' : tab] ?? [];
 
 function searchFor(text, follow) {
 	part('search').value = text;
@@ -63,7 +64,7 @@ const sortNow = () => drawer.sort[drawer.tab] ?? { head: tabs[drawer.tab].by, do
 
 function sorted(tab) {
 	const { head, down } = sortNow();
-	const by = tab.columns.find((c) => c.head === head), lines = tab.lines().slice();
+	const by = tab.columns.find((c) => c.head === head), lines = linesOf(drawer.tab).slice();
 	if (!by)
 		return lines;
 	const order = (a, b) => {
@@ -74,35 +75,24 @@ function sorted(tab) {
 }
 
 function sortBy(head) {
-	const now = sortNow(), { lines, columns } = tabs[drawer.tab], [line] = lines(), text = line && typeof columns.find((c) => c.head === head).get(line) === 'string';
+	const now = sortNow(), { columns } = tabs[drawer.tab], [line] = linesOf(drawer.tab), text = line && typeof columns.find((c) => c.head === head).get(line) === 'string';
 	drawer.sort[drawer.tab] = now.head === head ? { head, down: !now.down } : { head, down: !text };
 	drawerShow();
 }
 
 function drawerTable(tab) {
 	const lines = sorted(tab), by = sortNow();
-	const head = element('tr', '', ...tab.columns.map((c) => {
-		const cell = element('th', '', button(c.head + (c.head === by.head ? (by.down ? ' ▾' : ' ▴') : ''), c.title, () => sortBy(c.head)));
-		cell.setAttribute('aria-sort', c.head !== by.head ? 'none' : by.down ? 'descending' : 'ascending');
-		return cell;
-	}));
+	const head = element('tr', '', ...tab.columns.map((c) => columnHead(c.head, c.title, by, sortBy)));
 	drawer.listed = lines.length;
-	const rows = lines.slice(0, DRAWER_ROWS).map((line) => {
-		const row = element('tr', { tabIndex: 0, onclick: () => tab.go(line), onkeydown: (event) => event.key === 'Enter' && tab.go(line) });
-		for (const c of tab.columns) {
-			const value = c.get(line);
-			row.append(element('td', typeof value === 'number' ? 'number' : '', c.show(value)));
-		}
-		return row;
-	});
+	const rows = lines.slice(0, DRAWER_ROWS).map((line) => element('tr', pressed(() => tab.go(line)), ...tab.columns.map(({ get, show }) =>
+		element('td', typeof get(line) === 'number' ? 'number' : '', show(get(line))))));
 	const more = lines.length > DRAWER_ROWS ? [element('p', '', 'and ' + grouped(lines.length - DRAWER_ROWS) + ' more lines')] : [];
 	return [element('table', '', element('thead', '', head), element('tbody', '', ...rows)), ...more];
 }
 
 /* What the drawer has: tabs that have something in them, and the table of the chosen one. */
 function drawerShow() {
-	const { window: of, range } = drawer, full = Object.keys(tabs).filter((name) => name === 'hits' ? search.list.length :
-		of && tabs[name].lines().length);
+	const { window: of, range } = drawer, full = Object.keys(tabs).filter((name) => linesOf(name).length);
 	const node = part('drawer');
 	if (!full.includes(drawer.tab) && (of || !range))
 		drawer.tab = full[0] ?? 'names';
@@ -114,7 +104,7 @@ function drawerShow() {
 		tab.dataset.tab = name;
 		return tab;
 	});
-	const said = !range ? '' : moment(range.from + index.from, 1) + ' to ' + moment(range.to + index.from, 1) + ': ' + duration(range.to - range.from) +
+	const said = !range ? '' : when(range.from) + ' to ' + when(range.to) + ': ' + duration(range.to - range.from) +
 		(of ? ', ' + grouped(of.events) + ' events' + (of.beyond ? '; ' + grouped(of.beyond) + ' bars reach beyond it or lack an end, and are in no number' : '') : ' …');
 	const copy = button('copy command', '', () => copyText(commandText()), { id: 'copy' });
 	const command = of && drawer.tab !== 'hits' ? [element('code', { id: 'report', textContent: commandText() }), copy] : [];

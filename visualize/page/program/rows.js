@@ -20,13 +20,19 @@ const view = {
 	notes: [],		/* {time, text} */
 };
 
-function rowTable() {
-	return view.by === 'cpus' ? index.cpus : index.rows;
-}
+const rowTable = () => view.by === 'cpus' ? index.cpus : index.rows;
+
 
 const spanNow = () => view.to - view.from;
 const isNest = (row) => index.rows[row].kind === ROW_NEST;
 const labelsNow = () => view.by === 'cpus' ? index.threads : index.labels;
+
+const rowOf = (line) => line.row >= 0 ? rowTable()[line.row] : null;
+const marksOf = (line) => line.marks >= 0 ? rowTable()[line.marks] : null;
+
+/* What a row is drawn as, and is looked for as; nothing, where it only has marks. */
+const looksLike = (row) => !row ? '' : row.kind === ROW_CPU ? 'cpu' : row.kind === ROW_NEST ? 'scopes' : row.has & HAS_STATES ? 'states' :
+	row.has & HAS_SPANS ? 'spans' : row.has & HAS_COUNTERS ? 'counter' : '';
 
 /* {n, high: [pixels] of each} of a row of spans, or of scopes. */
 function lanesOf(line, row) {
@@ -35,25 +41,18 @@ function lanesOf(line, row) {
 }
 
 function lineHeight(line) {
-	if (line.row < 0)
-		return line.marks < 0 ? 24 : 18;
-	const row = rowTable()[line.row];
-	if (row.kind === ROW_NEST)
-		return 4 + LEVEL_HEIGHT * max(1, row.levels);
-	if (row.has & HAS_SPANS && !(row.has & HAS_STATES))
-		return row.lanes > 1 ? 4 + 13 * min(row.lanes, LANES_MAX) : 20;
-	return row.has & HAS_COUNTERS ? 38 : 22;
+	const row = rowOf(line), like = looksLike(row);
+	return !row ? (line.marks < 0 ? 24 : 18) : like === 'scopes' ? 4 + LEVEL_HEIGHT * max(1, row.levels) :
+		like === 'spans' ? (row.lanes > 1 ? 4 + 13 * min(row.lanes, LANES_MAX) : 20) : row.has & HAS_COUNTERS ? 38 : 22;
 }
 
 /* A name has one colour, on all rows. */
-function colourOf(label) {
-	return (view.by === 'cpus' ? index.thread_colours : index.colours)[label] ?? 0x999999;
-}
+const colourOf = (label) => (view.by === 'cpus' ? index.thread_colours : index.colours)[label] ?? 0x999999;
+
 
 /* The label of the spans in a lane: how many are open when all below it are taken. */
-function laneLabel(lane) {
-	return index.depths[lane] ?? 1;
-}
+const laneLabel = (lane) => index.depths[lane] ?? 1;
+
 
 /* ---- what falls into each column of pixels ---- */
 
@@ -62,25 +61,28 @@ function laneLabel(lane) {
  * columns, filled by add(), read by whoever paints.
  */
 class Columns {
+	constructor(n) {
+		this.resize(n);
+	}
+
 	resize(n) {
 		if (this.n === n)
 			return;
-		/* One piece of memory: there are very many strips. */
-		const all = new ArrayBuffer(44 * n);
+		/* One piece of memory: there are very many strips. Few of them have numbers. */
+		const all = new ArrayBuffer(28 * n);
 		this.n = n;
-		this.least = new Float64Array(all, 0, n);
-		this.greatest = new Float64Array(all, 8 * n, n);
-		this.weight = new Float32Array(all, 16 * n, 4 * n);
-		this.count = new Uint32Array(all, 32 * n, n);
-		this.label = new Uint16Array(all, 36 * n, 4 * n);
+		this.weight = new Float32Array(all, 0, 4 * n);
+		this.count = new Uint32Array(all, 16 * n, n);
+		this.label = new Uint16Array(all, 20 * n, 4 * n);
+		this.least = this.greatest = null;
 	}
 
 	clear() {
 		this.label.fill(0);
 		this.weight.fill(0);
 		this.count.fill(0);
-		this.least.fill(Infinity);
-		this.greatest.fill(-Infinity);
+		this.least?.fill(Infinity);
+		this.greatest?.fill(-Infinity);
 	}
 
 	/* What is in a column has all of it. */
@@ -125,6 +127,8 @@ class Columns {
 	/* A number from x0 to x1. */
 	range(x0, x1, least, greatest) {
 		const first = max(0, floor(x0)), end = min(this.n - 1, floor(x1));
+		this.least ??= new Float64Array(this.n).fill(Infinity);
+		this.greatest ??= new Float64Array(this.n).fill(-Infinity);
 		for (let x = first; x <= end; x++) {
 			if (least < this.least[x])
 				this.least[x] = least;
@@ -134,35 +138,15 @@ class Columns {
 	}
 }
 
-/* Columns of all levels of a thread's scopes, filled in one go. */
-class Levels {
-	constructor(n) {
-		this.list = Array.from({ length: n }, () => new Columns());
-	}
-
-	resize(n) {
-		this.n = n;
-		for (const level of this.list)
-			level.resize(n);
-	}
-
-	clear() {
-		for (const level of this.list)
-			level.clear();
-	}
-}
-
 /*
  * A chunk that is narrow on the screen is drawn from a strip: what one row did in it, in a few columns
  * more than it has pixels, made once. Wider ones are drawn from their events.
  */
 const STRIPS = [32, 128, 512];
 
-function stripOf(chunk, key, n, like, sight, fill) {
+function stripOf(chunk, key, n, many, sight, fill) {
 	return chunk.strips.get(n + key) ?? once(() => {
-		const strip = new like.constructor(like.list?.length);
-		strip.resize(n);
-		strip.clear();
+		const strip = Array.from({ length: many }, () => new Columns(n));
 		fill(strip, sight, (time) => (time - sight.from) * n / (sight.to - sight.from));
 		chunk.strips.set(n + key, strip);
 		return strip;
@@ -185,10 +169,6 @@ function once(make) {
 }
 
 function addStrip(columns, strip, x0, width) {
-	if (columns.list) {
-		strip.list.forEach((level, i) => addStrip(columns.list[i], level, x0, width));
-		return;
-	}
 	const step = width / strip.n;
 	for (let c = 0; c < strip.n; c++) {
 		const from = x0 + c * step, to = from + step, a = floor(from), b = floor(to);
@@ -203,30 +183,27 @@ function addStrip(columns, strip, x0, width) {
 		}
 		if (a >= 0 && strip.count[c])
 			columns.count[a] += strip.count[c];
-		if (strip.greatest[c] >= strip.least[c])
+		if (strip.least?.[c] <= strip.greatest?.[c])
 			columns.range(from, from + step * 0.999, strip.least[c], strip.greatest[c]);
 	}
 }
 
 /*
- * Draws each chunk in sight into the columns: fill(columns, sight, at) does it for a sight of one chunk; at(time) is
- * where a moment is. key names what it does.
+ * Draws each chunk in sight into the columns of one or more levels: fill(all columns, sight, at) does it for a sight of one chunk;
+ * at(time) is where a moment is. key names what it does.
  */
-function eachChunk(columns, sight, key, fill) {
-	const n = index.chunks.length, scale = columns.n / (sight.to - sight.from);
+function eachChunk(all, sight, key, fill) {
+	const scale = all[0].n / (sight.to - sight.from);
 	for (let k = sight.first; k <= sight.end; k++) {
 		const chunk = chunkNow(k);
-		const from = k === 0 ? min(0, index.chunks[0].first) : index.chunks[k].first;
-		const to = k + 1 < n ? index.chunks[k + 1].first : max(index.last, index.chunks[k].last) + 1;
-		const whole = { ...sight, from, to, first: k, end: k }, width = (to - from) * scale;
+		const { from, to } = stretchOf(k), whole = { ...sight, from, to, first: k, end: k }, width = (to - from) * scale;
 		if (!chunk)
 			continue;
 		const size = STRIPS.find((most) => width <= most);
-		const strip = size && stripOf(chunk, key, size, columns, whole, fill);
-		if (strip)
-			addStrip(columns, strip, (from - sight.from) * scale, width);
-		else if (!size)
-			fill(columns, { ...sight, from: max(from, sight.from), to: min(to, sight.to), first: k, end: k }, (time) => (time - sight.from) * scale);
+		if (size)
+			stripOf(chunk, key, size, all.length, whole, fill)?.forEach((strip, i) => addStrip(all[i], strip, (from - sight.from) * scale, width));
+		else
+			fill(all, { ...whole, from: max(from, sight.from), to: min(to, sight.to) }, (time) => (time - sight.from) * scale);
 	}
 }
 
@@ -236,10 +213,7 @@ function eachChunk(columns, sight, key, fill) {
  * A state, or a counter's number, is known up to the first gap of the row's rings; from there on nobody knows what
  * came after it, until the row's next event. Returns when that is.
  */
-function knownUntil(number, from, to) {
-	const gaps = gapsOf(index.rows[number]), gap = gaps[gapAfter(gaps, from)];
-	return gap ? max(from, min(gap[0], to)) : to;
-}
+const knownUntil = (number, from, to) => max(from, min(lostFrom(number, from) ?? to, to));
 
 /* A span goes on behind a gap, as its end tells: see(from, to) for what lies in none. */
 function outsideGaps(number, from, to, see) {
@@ -255,14 +229,12 @@ function outsideGaps(number, from, to, see) {
 }
 
 /* First of order[from..to) whose time is at or after a moment. */
-function firstAt(chunk, order, from, to, time) {
-	return firstOf(from, to, (i) => chunk.time[order[i]] >= time);
-}
+const firstAt = (chunk, order, from, to, time) => firstOf(from, to, (i) => chunk.time[order[i]] >= time);
+
 
 /* Where what a row does ends: with its thread or process, or with the trace. */
-function rowEnd(number) {
-	return min(index.rows[number].end ?? index.last, index.last);
-}
+const rowEnd = (number) => min(index.rows[number].end ?? index.last, index.last);
+
 
 /* Where it ends in a part of the page, at the latest; NaN: before what is in sight of it. */
 function rowEndIn(number, k, sight) {
@@ -317,9 +289,8 @@ const eachNumber = (number, sight, see) => eachValue(number, sight, KIND_COUNTER
 	see(from, to, value, event));
 
 /* When a span began whose START is event e of a chunk: a call that had to be long enough, before it (spans.h). */
-function beganAt(chunk, e) {
-	return chunk.time[e] - (chunk.siteOf(e).late ? Number(chunk.value(e, 1)) : 0);
-}
+const beganAt = (chunk, e) => chunk.time[e] - (chunk.siteOf(e).late ? Number(chunk.value(e, 1)) : 0);
+
 
 /*
  * What the spans of a row do in part k up to a moment: end(span, lane, time, told, open, e) for each that ends, told if
@@ -327,7 +298,7 @@ function beganAt(chunk, e) {
  * Returns those that are open then. A span is told of for the moment: the next one in its lane takes its place.
  */
 function walkSpans(number, k, until, end) {
-	const chunk = chunks.get(k), { start, order } = chunk.list('ids'), { lane: lanes } = chunk, ends = chunk.ends.get(number) ?? [];
+	const chunk = chunks.get(k), { start, order } = chunk.list('ids'), { lane: lanes, time: times, site } = chunk, { kinds, sites } = index, ends = chunk.ends.get(number) ?? [];
 	const open = [], own = [];
 	let next = 0;
 	const close = (lane, time, told, e) => {
@@ -338,19 +309,19 @@ function walkSpans(number, k, until, end) {
 	};
 	for (const span of stateBefore(number, k).spans)
 		open[span.lane] = span;
-	for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= until; i++) {
-		const e = order[i], lane = lanes[e] - 1, kind = index.kinds[chunk.site[e]];
+	for (let i = start[number]; i < start[number + 1] && times[order[i]] <= until; i++) {
+		const e = order[i], lane = lanes[e] - 1, kind = kinds[site[e]];
 		for (; next < ends.length && ends[next].e <= e; next++)
 			close(ends[next].lane, ends[next].time, false, e);
 		if (lane < 0)
 			continue;
-		close(lane, chunk.time[e], kind === KIND_STOP, e);
+		close(lane, times[e], kind === KIND_STOP, e);
 		if (kind !== KIND_START)
 			continue;
 		const span = open[lane] = own[lane] ??= { from: NaN, event: -1, label: -1 };
 		span.from = beganAt(chunk, e);
 		span.event = chunk.first + e;
-		span.label = index.sites[chunk.site[e]].scope;
+		span.label = sites[site[e]].scope;
 	}
 	for (; next < ends.length && ends[next].time <= until; next++)
 		close(ends[next].lane, ends[next].time, false, chunk.n - 1);
@@ -388,7 +359,7 @@ function eachEvent(what, number, sight, see) {
 function sightOf(from, to) {
 	const sight = { from, to, first: chunkAt(from), end: 0, detail: false, missing: 0 };
 	const n = index.chunks.length;
-	sight.end = min(chunkAt(to), n - 1);
+	sight.end = partAt(to);
 	if (sight.first >= n && n > 0 && index.left_out === 0)
 		sight.first = n - 1;
 	const beyond = index.left_out > 0 && n > 0 && to > index.chunks[n - 1].last;
@@ -406,11 +377,12 @@ function sightOf(from, to) {
 
 /* ---- from the overview ---- */
 
-function eachColumn(columns, sight, see) {
+/* see(column of the overview, from, to) where a row has any. */
+function eachColumn(has, columns, sight, see) {
 	const width = index.span / index.columns, scale = columns.n / (sight.to - sight.from);
 	const first = max(0, floor(sight.from / width));
 	const end = min(index.columns - 1, floor(sight.to / width));
-	for (let c = first; c <= end; c++)
+	for (let c = first; has && c <= end; c++)
 		see(c, (c * width - sight.from) * scale, ((c + 1) * width - sight.from) * scale);
 }
 
@@ -421,7 +393,7 @@ function across(x0, x1, columns) {
 }
 
 function overviewLane(cells, columns, sight) {
-	eachColumn(columns, sight, (c, x0, x1) => {
+	eachColumn(cells, columns, sight, (c, x0, x1) => {
 		const share = cells.share[c], rest = cells.rest[c], part = min(1, x1 - x0) / 255, unknown = cells.unknown[c];
 		const other = cells.covered[c] - share - rest, some = cells.first[c] !== 0;
 		if (some && x1 - x0 > 1 && share > 250 && !rest && other <= 0 && !unknown)
@@ -442,14 +414,14 @@ function overviewLane(cells, columns, sight) {
 }
 
 function overviewArea(area, columns, sight) {
-	eachColumn(columns, sight, (c, x0, x1) => {
+	eachColumn(area, columns, sight, (c, x0, x1) => {
 		if (!isNaN(area.least[c]))
 			columns.range(x0, x1 - 1e-6, area.least[c], area.greatest[c]);
 	});
 }
 
 function overviewCounts(counts, columns, sight) {
-	eachColumn(columns, sight, (c, x0, x1) => {
+	eachColumn(counts, columns, sight, (c, x0, x1) => {
 		const wide = max(1, ceil(x1) - floor(x0));
 		for (let [x, end] = across(x0, x1, columns); counts[c] && x <= end; x++)
 			columns.count[x] += max(1, round(counts[c] / wide));

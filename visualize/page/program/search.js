@@ -18,9 +18,8 @@ const search = { run: 0, ...searchNone() };	/* run: its number; an older one tha
 /* The indices of a chunk's events that match; remembered with the chunk. */
 const hitsKnown = (chunk) => chunk.hits?.run === search.run ? chunk.hits.events : null;
 
-function searchHits(chunk) {
-	return hitsKnown(chunk) ?? (chunk.hits = { run: search.run, events: search.match(chunk) }).events;
-}
+const searchHits = (chunk) => hitsKnown(chunk) ?? (chunk.hits = { run: search.run, events: search.match(chunk) }).events;
+
 
 /* Begins a search; hits are counted by the worker. */
 async function searchStart(text, follow) {
@@ -57,38 +56,29 @@ async function searchStart(text, follow) {
 async function searchNext(direction) {
 	const n = index.chunks.length, run = search.run;
 	if (!search.match || !n)
-		return;
-	let at = view.selected ? view.selected.event : -1;
+		return null;
+	let at = view.selected?.event ?? -1;
 	if (at < 0)
-		at = index.chunks[min(chunkAt(view.from), n - 1)].firstEvent - (direction > 0 ? 1 : 0);
+		at = index.chunks[partAt(view.from)].firstEvent - (direction > 0 ? 1 : 0);
 	for (let k = chunkOf(max(0, at)), i = 0; i <= n; i++, k = (k + direction + n) % n) {
 		if (search.counts[k] === 0)
 			continue;
 		const chunk = await chunkLater(k);
 		if (run !== search.run)
-			return;
-		const hits = searchHits(chunk);
-		const wanted = i === 0 ? (e) => direction > 0 ? chunk.first + e > at : chunk.first + e < at : () => true;
+			return null;
+		const hits = searchHits(chunk), wanted = (e) => i > 0 || direction * (chunk.first + e - at) > 0;
 		const hit = direction > 0 ? hits.find(wanted) : hits.findLast(wanted);
-		if (hit !== undefined) {
-			selectEvent(chunk, hit, true);
-			return;
-		}
+		if (hit !== undefined)
+			return selectEvent(chunk, hit, true);
 	}
+	return null;
 }
 
 /* Which hit is selected, once all before it are counted. */
 function searchPlace() {
-	const { selected } = view;
-	if (!selected || selected.event < 0 || !search.match)
+	const event = view.selected?.event ?? -1, chunk = search.match && chunkWith(event), before = search.counts.slice(0, chunk?.number);
+	if (!chunk || before.length < chunk.number || before.includes(undefined))
 		return 0;
-	const k = chunkOf(selected.event), chunk = chunks.get(k);
-	let before = 0;
-	for (let i = 0; i < k; i++) {
-		if (search.counts[i] === undefined)
-			return 0;
-		before += search.counts[i];
-	}
-	const place = chunk ? searchHits(chunk).indexOf(selected.event - chunk.first) : -1;
-	return place < 0 ? 0 : before + place + 1;
+	const place = searchHits(chunk).indexOf(event - chunk.first);
+	return place < 0 ? 0 : before.reduce((a, b) => a + b, place + 1);
 }

@@ -22,7 +22,7 @@ const AHEAD = 3;	/* parts that are asked for before they are needed */
 
 /* see(k) for each part, unpacked, until it returns true; false if the task was stopped before. */
 async function eachPart(first, end, task, see) {
-	for (let k = first; k <= end; k++) {
+	for (let k = max(0, first); k <= end; k++) {
 		for (let ahead = k + 1; ahead <= min(end, k + AHEAD); ahead++)
 			chunkLater(ahead).catch(() => {});
 		await chunkLater(k);
@@ -44,13 +44,13 @@ function workerServe() {
 		postMessage({ want: blob });
 	});
 	const run = async ({ id, name, ask }) => {
-		const task = { stopped: false, at: 0 };
-		task.done = (share, more) => {
-			if (performance.now() - task.at < 100)
+		let at = 0;
+		const task = { stopped: false, done: (share) => {
+			if (performance.now() - at < 100)
 				return;
-			task.at = performance.now();
+			at = performance.now();
 			postMessage({ id, told: { share, ...task.sofar?.() } });
-		};
+		} };
 		running.set(id, task);
 		try {
 			await (ready ??= dataOpen(false));
@@ -66,8 +66,7 @@ function workerServe() {
 			wanted.get(data.blob)?.(data.bytes);
 			wanted.delete(data.blob);
 		} else if (data.stop) {
-			if (running.has(data.stop))
-				running.get(data.stop).stopped = true;
+			Object.assign(running.get(data.stop) ?? {}, { stopped: true });
 		} else {
 			run(data);
 		}

@@ -6,13 +6,10 @@ const { ceil, floor, max, min, round } = Math;
 
 /* Three digits and a unit. */
 function duration(ns) {
-	const sign = ns < 0 ? '-' : '';
-	const n = Math.abs(ns);
-	const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
-	for (const [size, unit] of units)
-		if (n >= size)
-			return sign + Number((n / size).toPrecision(unit === 'ns' ? 6 : 4)) + ' ' + unit;
-	return Number(n.toPrecision(3)) + ' ns';
+	for (const [size, unit] of [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']])
+		if (Math.abs(ns) >= size)
+			return Number((ns / size).toPrecision(4)) + ' ' + unit;
+	return Number(ns.toPrecision(Math.abs(ns) < 1 ? 3 : 6)) + ' ns';
 }
 
 /* Three digits of a number, for an axis: "2.99G", "-7", "0.36". */
@@ -23,28 +20,23 @@ function shortNumber(n) {
 	return String(Number(n.toPrecision(3)));
 }
 
-function grouped(n) {
-	return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+
+
+/* Seconds with all digits: "1.593 516 651 s". */
+function moment(ns) {
+	const scaled = BigInt(round(ns)), abs = scaled < 0n ? -scaled : scaled, digits = String(abs % 1000000000n).padStart(9, '0');
+	return (scaled < 0n ? '-' : '') + grouped(abs / 1000000000n) + '.' + digits.match(/\d{3}/g).join(' ') + ' s';
 }
 
-/* Seconds with as many digits as the step between two ticks needs: "1.593 516 651 s". */
-function moment(ns, step) {
-	let digits = 0;
-	for (let size = 1e9; digits < 9 && step < size; size /= 1000)
-		digits += 3;
-	const scaled = BigInt(round(ns));
-	const abs = scaled < 0n ? -scaled : scaled;
-	const part = String(abs % 1000000000n).padStart(9, '0').slice(0, digits);
-	return (scaled < 0n ? '-' : '') + grouped(abs / 1000000000n) +
-		(digits ? '.' + part.match(/\d{3}/g).join(' ') : '') + ' s';
-}
+/* A moment of the page as one of its trace. */
+const when = (time) => moment(time + index.from);
 
 const FLAG_MINUS = 1, FLAG_PLUS = 2, FLAG_SPACE = 4, FLAG_ALT = 8, FLAG_ZERO = 16;
 const NO_ARGUMENT = 255;
 
-function field(text, width, flags) {
-	return flags & FLAG_MINUS ? text.padEnd(width) : text.padStart(width);
-}
+const field = (text, width, flags) => flags & FLAG_MINUS ? text.padEnd(width) : text.padStart(width);
+
 
 /* What printf does with prefix, digits, width and precision. */
 function paddedNumber(prefix, digits, width, precision, flags) {
@@ -55,16 +47,13 @@ function paddedNumber(prefix, digits, width, precision, flags) {
 	return field(prefix + digits, width, flags);
 }
 
-function signOf(negative, flags) {
-	return negative ? '-' : flags & FLAG_PLUS ? '+' : flags & FLAG_SPACE ? ' ' : '';
-}
+const signOf = (negative, flags) => negative ? '-' : flags & FLAG_PLUS ? '+' : flags & FLAG_SPACE ? ' ' : '';
+
 
 /* A double in the C conversions e, f, g and a. */
 function doubleText(value, conv, width, precision, flags) {
-	const upper = conv === conv.toUpperCase();
-	const kind = conv.toLowerCase();
-	const negative = value < 0 || Object.is(value, -0);
-	let digits, p = precision < 0 ? 6 : precision, n = Math.abs(value);
+	const kind = conv.toLowerCase(), n = Math.abs(value), negative = value < 0 || Object.is(value, -0);
+	let digits, p = precision < 0 ? 6 : precision;
 	if (!isFinite(value)) {
 		digits = isNaN(value) ? 'nan' : 'inf';
 		flags &= ~FLAG_ZERO;
@@ -81,15 +70,14 @@ function doubleText(value, conv, width, precision, flags) {
 	} else {
 		digits = n.toString(16);
 	}
-	digits = digits.replace(/e([+-])(\d)$/, 'e$10$2');
-	const text = paddedNumber(signOf(negative, flags), digits, width, -1, flags);
-	return upper ? text.toUpperCase() : text;
+	const text = paddedNumber(signOf(negative, flags), digits.replace(/e([+-])(\d)$/, 'e$10$2'), width, -1, flags);
+	return kind === conv ? text : text.toUpperCase();
 }
 
 function pointerText(value, pid) {
 	if (value === 0n)
 		return '(nil)';
-	const hex = value.toString(16);
+	const hex = BigInt.asUintN(64, value).toString(16);
 	const name = index.symbols[pid + ':' + hex];
 	return '0x' + hex + (name ? ' (' + name + ')' : '');
 }
@@ -97,15 +85,10 @@ function pointerText(value, pid) {
 /* An argument of 64 bits as the conversion prints it. */
 function conversion(step, values, pid) {
 	const [conv, arg, shift, flagsGiven, widthGiven, precisionGiven, widthArg, precisionArg] = step;
-	let flags = flagsGiven;
 	const given = (which, constant) => which === NO_ARGUMENT ? constant :
 		max(-9999, min(9999, Number(BigInt.asIntN(32, values[which]))));
-	let width = given(widthArg, widthGiven), precision = given(precisionArg, precisionGiven);
-	if (width < 0) {
-		flags |= widthArg !== NO_ARGUMENT ? FLAG_MINUS : 0;
-		width = widthArg !== NO_ARGUMENT ? -width : 0;
-	}
-	const value = values[arg];
+	const wide = given(widthArg, widthGiven), precision = given(precisionArg, precisionGiven), isLeft = wide < 0 && widthArg !== NO_ARGUMENT;
+	const flags = flagsGiven | (isLeft ? FLAG_MINUS : 0), width = isLeft ? -wide : max(0, wide), value = values[arg];
 	if (typeof value === 'string')
 		return field(precision >= 0 ? value.slice(0, precision) : value, width, flags);
 	if (typeof value === 'number')
@@ -114,40 +97,27 @@ function conversion(step, values, pid) {
 		return field(pointerText(value, pid), width, flags);
 	if (conv === 'c')
 		return field(String.fromCharCode(Number(value & 255n)), width, flags);
-	const bits = 64 - shift;
+	const bits = 64 - shift, digitsOf = (n, base) => n === 0n && precision === 0 ? '' : n.toString(base);
 	if (!'xXobBu'.includes(conv)) {
 		const n = BigInt.asIntN(bits, value);
-		const digits = String(n < 0n ? -n : n);
-		return paddedNumber(signOf(n < 0n, flags), digits === '0' && precision === 0 ? '' : digits,
-			width, precision, flags);
+		return paddedNumber(signOf(n < 0n, flags), digitsOf(n < 0n ? -n : n), width, precision, flags);
 	}
-	const n = BigInt.asUintN(bits, value);
-	const base = { x: 16, X: 16, o: 8, b: 2, B: 2, u: 10 }[conv];
-	let digits = n.toString(base), prefix = '';
-	if (flags & FLAG_ALT && n !== 0n)
-		prefix = { x: '0x', X: '0X', o: '0', b: '0b', B: '0B', u: '' }[conv];
-	if (digits === '0' && precision === 0)
-		digits = '';
+	const n = BigInt.asUintN(bits, value), digits = digitsOf(n, { x: 16, o: 8, b: 2, u: 10 }[conv.toLowerCase()]);
+	const prefix = flags & FLAG_ALT && n !== 0n ? { o: '0', u: '' }[conv] ?? '0' + conv : '';
 	return paddedNumber(prefix, conv === 'X' ? digits.toUpperCase() : digits, width, precision, flags);
 }
 
+const stepsText = (steps, values, pid) => steps.map((step) => typeof step === 'string' ? step : conversion(step, values, pid)).join('');
+
 /* The event's text, as ktr dump prints it. */
-function messageOf(site, values, pid) {
-	let text = '';
-	for (const step of site.steps)
-		text += typeof step === 'string' ? step : conversion(step, values, pid);
-	site.args.forEach((arg, i) => {
-		if (arg.type === 'k')
-			text += ': ' + values[i];
-	});
-	return text;
-}
+const messageOf = (site, values, pid) => stepsText(site.steps, values, pid) + site.args.map((arg, i) => arg.type === 'k' ? ': ' + values[i] : '').join('');
+
 
 /* Attributes, in steps from one on; "none" is not said. */
 function attributesOf(site, steps, values, pid) {
 	const [first, ...more] = steps, word = 'attributes: ', at = typeof first === 'string' ? first.indexOf(word) : -1;
 	const head = at >= 0 ? first.slice(at + word.length) : '';
-	const text = head + more.map((step) => typeof step === 'string' ? step : conversion(step, values, pid)).join('');
+	const text = head + stepsText(more, values, pid);
 	return at < 0 || head === '' || text === 'none' ? '' : text;
 }
 

@@ -19,8 +19,8 @@ class Line {
 	}
 
 	told() {
-		const { kind, name, row, total, self, event } = this;
-		return { kind, name, row, total, self, event, ...this.durations.told() };
+		const { durations, ...more } = this;
+		return { ...more, ...durations.told() };
 	}
 }
 
@@ -34,9 +34,7 @@ class Window {
 	}
 
 	line(table, key, kind, row) {
-		if (!table.has(key))
-			table.set(key, new Line(kind, kindName(kind), row));
-		return table.get(key);
+		return kept(table, key, () => new Line(kind, kindName(kind), row));
 	}
 
 	/* Bars as their ends come by. How long a call is by itself, and whether one of its name is around it: analyze/stats/calls.c. */
@@ -67,14 +65,12 @@ class Window {
 	}
 
 	states_(k) {
-		const begin = k === 0 ? -Infinity : index.chunks[k].first;
-		const end = k + 1 < index.chunks.length ? index.chunks[k + 1].first : Infinity;
+		const part = stretchOf(k);
 		for (const row of this.stays)
 			eachState(row, wholePart(k), (from, to, label) => {
-				const a = max(from, this.from, begin), b = min(knownUntil(row, from, to), this.to, end);
-				const key = row + '/' + label;
+				const a = max(from, this.from, part.from), b = min(knownUntil(row, from, to), this.to, part.to);
 				if (label && b > a)
-					this.states.set(key, (this.states.get(key) ?? 0) + b - a);
+					addTo(this.states, row + '/' + label, b - a);
 			});
 	}
 
@@ -86,19 +82,16 @@ class Window {
 		count.forEach((n, s) => {
 			if (!n)
 				return;
-			const { class: name } = index.sites[s];
 			this.events += n;
-			this.sites.set(s, (this.sites.get(s) ?? 0) + n);
-			this.classes.set(name, (this.classes.get(name) ?? 0) + n);
+			addTo(this.sites, s, n);
+			addTo(this.classes, index.sites[s].class, n);
 		});
 	}
 
 	told() {
 		const rows = new Map();
-		for (const [key, ns] of this.states) {
-			const row = Number(key.split('/')[0]);
-			rows.set(row, (rows.get(row) ?? 0) + ns);
-		}
+		for (const [key, ns] of this.states)
+			addTo(rows, Number(key.split('/')[0]), ns);
 		return { from: this.from, to: this.to, beyond: this.beyond, events: this.events,
 			lines: [...this.lines.values()].map((line) => line.told()), threads: [...this.threads.values()].map((line) => line.told()),
 			states: [...this.states].map(([key, ns]) => {
@@ -110,9 +103,8 @@ class Window {
 }
 
 async function windowTask({ from, to }, task) {
-	const window = new Window(from, to), n = index.chunks.length;
-	const first = min(chunkAt(from), n - 1), end = min(chunkAt(to), n - 1);
-	const whole = n === 0 || await eachPart(first, end, task, (k) => {
+	const window = new Window(from, to);
+	const whole = await eachPart(partAt(from), partAt(to), task, (k) => {
 		window.bars(k);
 		window.states_(k);
 		window.counts(k);

@@ -6,10 +6,7 @@
  */
 
 /* Where an event of a span's row is lost between its ends, these may be of two spans. */
-function lostIn(row, from, to) {
-	const gaps = gapsOf(index.rows[row]), gap = gaps.length && gaps[gapAfter(gaps, from)];
-	return gap && gap[0] < to;
-}
+const lostIn = (row, from, to) => lostFrom(row, from) < to;
 
 class Named {
 	constructor(text) {
@@ -19,7 +16,7 @@ class Named {
 		this.crossing = new Map();	/* event that began one that goes on into other parts: [its thread, when it ends, who ends it] */
 		this.open = new Set();	/* of these, whose end is in none of the parts that were looked at */
 		this.scanned = 0;	/* how many these are */
-		this.room = new Float64Array(1 << 16);	/* bars of a part, while they are collected */
+		this.room = new Float64Array(1 << 18);	/* bars of a part, while they are collected */
 		this.any = this.labels.includes(true);
 		if (!this.rows.includes(true) && !this.any)
 			throw new Error('no span is called ' + text);
@@ -42,22 +39,19 @@ class Named {
 
 	/* What part k tells of them, four numbers each: event that began it, from, to, event in the part that ends it. */
 	bars(chunk) {
-		let n = 0;
-		if (!chunk.bars.has(this)) {
+		return kept(chunk.bars, this, () => {
+			let n = 0;
 			this.each(chunk.number, (event, from, to, e) => {
-				if (n === this.room.length) {
-					const { room } = this;
-					this.room = new Float64Array(2 * n);
-					this.room.set(room);
-				}
-				this.room[n++] = event;
-				this.room[n++] = from;
-				this.room[n++] = to;
-				this.room[n++] = e;
+				if (n + 4 > this.room.length)
+					this.room = Float64Array.from({ length: 2 * n }, (_, i) => this.room[i]);
+				const { room } = this;
+				room[n++] = event;
+				room[n++] = from;
+				room[n++] = to;
+				room[n++] = e;
 			});
-			chunk.bars.set(this, this.room.slice(0, n));
-		}
-		return chunk.bars.get(this);
+			return this.room.slice(0, n);
+		});
 	}
 
 	scan(chunk) {
@@ -93,65 +87,69 @@ class Named {
 		return true;
 	}
 
-	/* Those of a part by thread, two numbers each, in the order of their begins. */
-	stays(chunk) {
-		const bars = this.bars(chunk), stays = [];
-		const put = (thread, from, until) => until >= from && thread >= 0 &&
-			(stays[thread] ??= { all: [], next: 0, open: [], least: Infinity, most: NaN }).all.push(from, until);
+	/* Bars of a part by where they begin: the last one at each event, and the one before it at the same; both from 1 on. */
+	begins(chunk, bars) {
+		const { n, first, time } = chunk, last = new Uint32Array(n + 1), before = new Uint32Array(bars.length / 4 + 1);
 		for (let i = 0; i < bars.length; i += 4) {
-			const event = bars[i], crossing = this.crossing.get(event);
-			if (!crossing && event < chunk.first)
-				continue;
-			const begun = crossing ? crossing[0] : chunk.thread(event - chunk.first), ended = crossing ? crossing[2] : chunk.thread(bars[i + 3]);
-			put(begun, bars[i + 1], crossing ? crossing[1] : bars[i + 2]);
-			if (ended !== begun)
-				put(ended, bars[i + 1], crossing ? crossing[1] : bars[i + 2]);
+			const from = bars[i + 1];
+			let e = max(0, bars[i] - first);
+			/* What began at the same moment, or was told of late, is within it, too. */
+			if (e > 0 && time[e - 1] >= from)
+				e = firstOf(0, e, (k) => time[k] >= from);
+			before[i / 4 + 1] = last[e];
+			last[e] = i / 4 + 1;
 		}
-		for (const stay of stays.filter(Boolean)) {
-			const { all } = stay, order = new Uint32Array(all.length / 2).map((_, i) => 2 * i).sort((a, b) => all[a] - all[b]);
-			stay.all = new Float64Array(all.length);
-			order.forEach((at, i) => {
-				stay.all[2 * i] = all[at];
-				stay.all[2 * i + 1] = all[at + 1];
-			});
-		}
-		return stays;
+		return { last, before };
 	}
 
-	/* How long the longest takes that an event of a part is within; NaN: it is within none. Events are asked for in order. */
-	took(chunk, e) {
-		let within = chunk.within.get(this);
-		if (!within || e < within.e)
-			chunk.within.set(this, within = { e, stays: this.stays(chunk) });
-		within.e = e;
-		const of = within.stays[chunk.thread(e)], time = chunk.time[e];
-		if (!of)
-			return NaN;
-		const { all, next, least, open } = of;
-		for (; all[of.next] <= time; of.next += 2)
-			if (all[of.next + 1] >= time)
-				open.push(of.next);
-		if (next < of.next || least < time) {
-			let n = 0, most = -1;
-			of.least = Infinity;
-			for (const at of open)
-				if (all[at + 1] >= time) {
-					open[n++] = at;
-					of.least = min(of.least, all[at + 1]);
-					most = max(most, all[at + 1] - all[at]);
-				}
-			open.length = n;
-			of.most = n ? most : NaN;
+	/* How long the longest takes that each event of a part is within; NaN: it is within none. */
+	longest(chunk) {
+		const bars = this.bars(chunk), { n, first, time, track } = chunk, { trackThread, nThreads } = index, out = new Float64Array(n);
+		const { last, before } = this.begins(chunk, bars), open = Array.from({ length: nThreads }, () => []), many = new Uint32Array(nThreads);
+		/* Of each thread, of the bars that it is within: when the first of them ends, and how long the longest takes. */
+		const until = new Float64Array(nThreads).fill(Infinity), most = new Float64Array(nThreads).fill(NaN);
+		const see = (thread, at) => {
+			until[thread] = min(until[thread], bars[at + 2]);
+			if (!(bars[at + 2] - bars[at + 1] <= most[thread]))
+				most[thread] = bars[at + 2] - bars[at + 1];
+			open[thread][many[thread]++] = at;
+		};
+		for (let e = 0; e < n; e++) {
+			const now = time[e], thread = trackThread[track[e]], mine = open[thread];
+			for (let b = last[e]; b > 0; b = before[b]) {
+				const at = 4 * (b - 1), event = bars[at], own = event >= first, crossing = own && bars[at + 3] >= 0 ? null : this.crossing.get(event);
+				if (crossing)
+					bars[at + 2] = crossing[1];
+				if ((!crossing && !own) || !(bars[at + 2] >= bars[at + 1]))
+					continue;
+				const begun = crossing ? crossing[0] : trackThread[track[event - first]], ended = crossing ? crossing[2] : trackThread[track[bars[at + 3]]];
+				see(begun, at);
+				if (ended !== begun && ended >= 0)
+					see(ended, at);
+			}
+			if (until[thread] < now) {
+				const n = many[thread];
+				many[thread] = 0;
+				until[thread] = Infinity;
+				most[thread] = NaN;
+				for (let i = 0; i < n; i++)
+					if (bars[mine[i] + 2] >= now)
+						see(thread, mine[i]);
+			}
+			out[e] = most[thread];
 		}
-		return of.most;
+		return out;
+	}
+
+	/* The same of one event; those of a part are asked for together. */
+	took(chunk, e) {
+		if (this.of !== chunk)
+			Object.assign(this, { of: chunk, most: this.longest(chunk) });
+		return this.most[e];
 	}
 }
 
 /* By name, for as long as the page is open. */
 const spansNamed = new Map();
 
-function namedSpans(text) {
-	if (!spansNamed.has(text))
-		spansNamed.set(text, new Named(text));
-	return spansNamed.get(text);
-}
+const namedSpans = (text) => kept(spansNamed, text, () => new Named(text));
