@@ -51,7 +51,7 @@ export async function openPage(browser, file, hash = '', more = {}) {
 	const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, ...more });
 	await page.addInitScript(keepWritten);
 	page.on('console', (message) => message.type() === 'error' && check('console', false, message.text()));
-	page.on('pageerror', (error) => check('error in the page', false, error.message));
+	page.on('pageerror', (error) => check('error in the page', false, error.stack));
 	page.on('dialog', (dialog) => {
 		check('a dialog was opened', false, dialog.message());
 		dialog.dismiss();

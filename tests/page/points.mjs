@@ -12,11 +12,11 @@ const GUTTER = 290, RULER = 26;
 
 /* ---- hands: how each of them presses what is on the page, zooms, and comes to a bar ---- */
 
-async function tabTo(page, selector) {
+async function tabTo(page, selector, key = 'Tab') {
 	for (let i = 0; i < 120; i++) {
 		if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector))
 			return;
-		await page.keyboard.press('Tab');
+		await page.keyboard.press(key);
 	}
 	check('keys reach ' + selector, false);
 }
@@ -48,7 +48,7 @@ const barNear = (page, { row, label, ns = 0 }) => page.evaluate(async ([row, lab
 			ktr.look(bar.from - took / 2, to + took / 2);
 			ktr.draw();
 			const box = document.getElementById('plot').getBoundingClientRect(), [y0, y1] = barPlace(line, bar);
-			return { x: box.left + gutter + (box.width - gutter) * 0.6, y: box.top + yOf(line) + (y0 + y1) / 2, key: line.key, title: barName(bar) };
+			return { x: box.left + gutter + (box.width - gutter) * 0.6, y: box.top + yOf(line) + (y0 + y1) / 2, key: line.key, title: barName(bar), what: bar.what, begin: when(bar.from) };
 		}
 	}
 	return null;
@@ -56,18 +56,26 @@ const barNear = (page, { row, label, ns = 0 }) => page.evaluate(async ([row, lab
 
 const told = (page, title) => page.waitForFunction((name) => document.querySelector('#panel h2')?.textContent === name && document.querySelector('#panel .rank'), title);
 
-/* Down to the line, to its first bar, and into it as far as needed. */
+/* Up to the first line, and down to another one. */
+async function keysToLine(page, key) {
+	const now = () => page.evaluate(() => ktr.view.current);
+	for (const way of ['ArrowUp', 'ArrowDown'])
+		for (let i = 0; i < 40 && await now() !== key; i++)
+			await page.keyboard.press(way);
+	check('keys reach the line ' + key, await now() === key);
+}
+
+/* To the line, to its first bar, and into it, or to later ones, as far as needed. */
 async function keysTo(page, bar) {
 	await tabTo(page, '#plot');
-	for (let i = 0; i < 60 && await page.evaluate(() => ktr.view.current) !== bar.key; i++)
-		await page.keyboard.press('ArrowDown');
+	await keysToLine(page, bar.key);
 	await page.keyboard.press('ArrowRight');
-	for (let i = 0; i < 6; i++) {
-		await page.waitForFunction(() => document.querySelector('#panel .rank'));
+	for (let i = 0; i < 60; i++) {
+		await page.waitForFunction(() => document.querySelector('#panel td.value'));
 		const before = await page.textContent('#panel td.value');
-		if (await page.textContent('#panel h2') === bar.title)
+		if (await page.textContent('#panel h2') === bar.title && before === bar.begin)
 			return;
-		await page.keyboard.press('ArrowDown');
+		await page.keyboard.press(bar.what === 'scope' ? 'ArrowDown' : 'ArrowRight');
 		await page.waitForFunction((begin) => document.querySelector('#panel td.value').textContent !== begin, before);
 	}
 }
@@ -142,6 +150,7 @@ const points = {
 	}],
 	'names in bars, one colour each': [known, async (by, page) => {
 		await page.setViewportSize({ width: 590, height: 700 });
+		await page.waitForFunction(() => document.getElementById('plot').width < 600);
 		const names = async () => (await written(page)).filter(({ x, text }) => x > GUTTER && text === 'parse');
 		const before = await names();
 		await hands[by].zoom(page);
@@ -202,7 +211,7 @@ const points = {
 	}],
 	'... by thread, state, class, site': [workers, async (by, page) => {
 		const heads = [];
-		await select(by, page, { row: 'worker 3', label: 'waiting', ns: 2e7 });
+		await select(by, page, { row: 'workers (', label: 'round' });
 		if (by === 'keys')
 			await page.keyboard.press('m');
 		else
@@ -231,7 +240,8 @@ const points = {
 					const box = document.getElementById('plot').getBoundingClientRect(), line = ktr.view.lines.find((l) => l.row === chunk.list('cpus').row[e]);
 					return { x: box.left + xOf(chunk.time[e]), y: box.top + yOf(line) + line.height / 2, key: line.key, text: saidOf(chunk, e) };
 				});
-				out.push(await pointed(by, page, at, at.text));
+				/* Read aloud is the bar that it begins. */
+				out.push(await pointed(by, page, at, by === 'keys' ? ', ' + at.text.split(' ')[0] : at.text));
 			} else {
 				out.push(await pointed(by, page, await barNear(page, parse), 'parse'));
 			}
@@ -303,18 +313,19 @@ const points = {
 		await hands[by].zoom(page);
 		await page.waitForFunction(([text]) => document.getElementById('range').textContent !== text, [await page.textContent('#range')], { timeout: 500 }).catch(() => {});
 		const after = await seen(), ruler = await texts(), { x, y } = await middleOf(page);
+		const from = await page.evaluate(() => ktr.view.from);
 		if (by === 'mouse') {
 			await page.keyboard.down('Shift');
 			await page.mouse.wheel(0, 300);
 			await page.keyboard.up('Shift');
 		} else if (by === 'keys') {
 			await page.keyboard.down('d');
-			await page.waitForFunction((from) => ktr.view.from > from, await page.evaluate(() => ktr.view.from + spanNow() / 5));
+			await page.waitForFunction((before) => ktr.view.from > before + spanNow() / 5, from);
 			await page.keyboard.up('d');
 		} else {
-			await touches(page, [[x, y]], [[x - 50, y]], [[x - 150, y]]);
+			await touches(page, [[x, y]], [[x - 50, y]], [[x - 300, y]]);
 		}
-		await page.waitForTimeout(50);
+		await page.waitForFunction((before) => ktr.view.from > before && !ktr.frames.asked, from);
 		return after < before / 1.9 && Math.abs(await seen() - after) < after / 100 && await texts() !== ruler;
 	}],
 	'map of the whole': [known, async (by, page) => {
@@ -370,8 +381,7 @@ const points = {
 		const onLine = async (text, key) => {
 			const at = await word(text);
 			if (by === 'keys') {
-				for (let i = 0; i < 60 && await page.evaluate(() => ktr.view.current) !== at.key; i++)
-					await page.keyboard.press('ArrowDown');
+				await keysToLine(page, at.key);
 				return page.keyboard.press(key);
 			}
 			/* What is beside a name is seen once it is pointed at, or tapped. */
@@ -394,20 +404,36 @@ const points = {
 		if (by === 'keys')
 			await page.keyboard.press('-');
 		else
-			await hands[by].bar(page, await lineAt(page, 1));
+			await hands[by].bar(page, await lineAt(page, 0));
 		const folded = await rowNames(page);
 		return hidden.length === all.length - 1 && shown.join() === all.join() && pinned.join() !== all.join() && sorted.length === all.length && folded.length < sorted.length &&
 			await page.evaluate(() => document.getElementById('sort').value) === 'name';
 	}],
 	'flows': [hand, async (by, page) => {
-		await select(by, page, { row: 'hand', label: 'ask' });
-		await page.evaluate(() => ktr.look(0, ktr.index.span));
-		/* To the event in it that hands the job on, whose argument it is. */
 		if (by === 'keys')
-			await page.keyboard.press(']');
+			await page.keyboard.press('2');
 		else
-			await hands[by].press(page, '#panel .steps button[data-key="]"]');
+			await hands[by].press(page, '#by button[data-key="2"]');
+		/* The event that hands the job on, whose argument it is, on its thread's row. */
+		const at = await page.evaluate(async () => {
+			const chunk = await ktr.chunkLater(0), e = [...chunk.site].findIndex((s) => ktr.index.sites[s].args[0]?.name === 'flow');
+			ktr.look(chunk.time[e] - 500, chunk.time[e] + 500);
+			ktr.draw();
+			const box = document.getElementById('plot').getBoundingClientRect(), line = ktr.view.lines.find((l) => l.row < 0 && l.marks === chunk.list('threads').row[e]);
+			return { x: box.left + xOf(chunk.time[e]), y: box.top + yOf(line) + line.height / 2, key: line.key };
+		});
+		if (by === 'keys') {
+			await tabTo(page, '#plot');
+			await keysToLine(page, at.key);
+			for (let i = 0; i < 4 && !await page.evaluate(() => document.querySelector('#panel .arguments button[title^=arrows]')); i++) {
+				await page.keyboard.press('ArrowRight');
+				await page.waitForTimeout(100);
+			}
+		} else {
+			await hands[by].bar(page, at);
+		}
 		await page.waitForFunction(() => document.querySelector('#panel .arguments button[title^=arrows]'));
+		await page.evaluate(() => ktr.look(0, ktr.index.span));
 		const on = await picture(page);
 		await hands[by].press(page, '#panel .arguments button[title^=arrows]');
 		const off = await picture(page);
@@ -429,10 +455,10 @@ const points = {
 			of.draw();
 			const frame = document.getElementById('frameA').getBoundingClientRect(), box = window.document.getElementById('plot').getBoundingClientRect();
 			const line = of.view.lines.find((l) => l.row >= 0 && of.index.rows[l.row].kind === 3);
-			return { x: frame.left + box.left + window.xOf(chunk.time[e] + 4e4), y: frame.top + box.top + window.yOf(line) + 26 };
+			return { x: frame.left + box.left + window.xOf(chunk.time[e] + 4e4), y: frame.top + box.top + 26 + line.y - of.view.top + 26 };
 		}, GUTTER);
 		if (by === 'keys') {
-			await tabTo(page, '#frameA');
+			await tabTo(page, '#frameA', 'Shift+Tab');
 			for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight'])
 				await page.keyboard.press(key);
 		} else {
@@ -460,8 +486,7 @@ async function pointed(by, page, at, text) {
 		return says('panel');
 	}
 	await tabTo(page, '#plot');
-	for (let i = 0; i < 60 && await page.evaluate(() => ktr.view.current) !== at.key; i++)
-		await page.keyboard.press('ArrowDown');
+	await keysToLine(page, at.key);
 	await page.keyboard.press('ArrowRight');
 	for (let i = 0; i < 6 && !(await page.textContent('#live')).includes(text); i++) {
 		await page.waitForTimeout(100);

@@ -80,6 +80,7 @@ int main(void)
 {
 	pthread_t id[WORKERS];
 
+	KTR_SCOPE(KTR_LOCK, "round");
 	pthread_barrier_init(&together, NULL, WORKERS);
 	for (intptr_t i = 0; i < WORKERS; i++)
 		pthread_create(&id[i], NULL, work, (void *)i);
