@@ -117,6 +117,7 @@ const browser = await start();
 const page = await openPage(browser, known);
 await page.evaluate(() => ktr.ready);
 await light(page);
+check('a pointer has no sign', await page.evaluate(() => pointerText(-1n, 0)) === '0x' + 'f'.repeat(16));
 await clicking(page);
 await page.screenshot({ path: shots + '/detail.png' });
 await ofItsKind(page);

@@ -185,12 +185,29 @@ async function around(browser) {
 	}
 }
 
+/* Parts in sight stay, whoever asks for others meanwhile. */
+async function staying(page) {
+	const gone = await page.evaluate(async () => {
+		const { chunks: parts } = ktr.index, seen = Array.from({ length: 40 }, (_, k) => k);
+		ktr.look(parts[0].first, parts[39].first);
+		ktr.draw();
+		/* No frame says meanwhile what is in sight. */
+		chunkCame = null;
+		for (const k of [...seen, ...Array.from({ length: 25 }, (_, k) => 60 + k)])
+			await ktr.chunkLater(k);
+		chunkCame = show;
+		return [seen.filter((k) => !chunks.has(k)), chunks.size, parts.length];
+	});
+	check('parts in sight stay', gone[0].length === 0 && gone[1] <= 50 && gone[2] > 85, gone);
+}
+
 const browser = await start();
 const first = await openPage(browser, long);
 await first.evaluate(() => ktr.ready);
 await first.waitForFunction(() => document.readyState === 'complete', null, { timeout: 120000 });
 await light(first);
 await firstView(first);
+await staying(first);
 await first.close();
 const page = await openPage(browser, file);
 await page.evaluate(() => ktr.ready);
