@@ -123,8 +123,9 @@ static void heap_live(struct ktr__heap *heap, struct ktr__heap_place *place, dou
 
 static struct ktr__heap_place *heap_place(struct ktr__heap *heap, const struct ktr__heap_event *e)
 {
-	struct ktr__heap_place *place = ktr__framed_get(&heap->places, e->proc, e->stack, e->caller, sizeof(*place));
+	struct ktr__heap_place *place;
 
+	place = ktr__framed_get(&heap->places, e->proc, e->stack, e->caller, sizeof(*place));
 	if (!place || place->process)
 		return place;
 	place->process = heap_process(heap, e);

@@ -19,8 +19,8 @@ static struct ktr__framed *stacks_fill(struct ktr__framed *stack, uint32_t proc,
 	return stack;
 }
 
-void *ktr__framed_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_event_bytes *bytes, uint64_t caller,
-		     size_t row_bytes)
+void *ktr__framed_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_event_bytes *bytes,
+		      uint64_t caller, size_t row_bytes)
 {
 	uint32_t n = bytes ? bytes->n_bytes / 8 : caller != 0;
 	int is_cut = bytes && bytes->cut;

@@ -24,8 +24,8 @@ struct ktr__framed {
  * The row of a stack, made zeroed where there is none; NULL without memory. bytes NULL: it is of the caller alone,
  * and of nobody where that is 0. Stacks of one hash would be one row: it has 128 bits.
  */
-void *ktr__framed_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_event_bytes *bytes, uint64_t caller,
-		     size_t row_bytes);
+void *ktr__framed_get(struct ktr__keyed *stacks, uint32_t proc, const struct ktr_event_bytes *bytes,
+		      uint64_t caller, size_t row_bytes);
 
 void ktr__framed_free(struct ktr__keyed *stacks);
 
