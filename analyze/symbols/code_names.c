@@ -4,6 +4,7 @@
 
 #include "conf/kit/array.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -114,22 +115,30 @@ void ktr__code_names_free(struct ktr__code_names *names)
 
 /* ---- perf's map ---- */
 
+/* A hexadecimal number, with or without 0x, and the blank after it; nothing at end is looked at. */
+static int names_hex(const char **at, const char *end, uint64_t *number)
+{
+	const char *begin, *digit;
+	static const char digits[] = "0123456789abcdef";
+
+	if (end - *at > 2 && (*at)[0] == '0' && ((*at)[1] | 0x20) == 'x')
+		*at += 2;
+	*number = 0;
+	for (begin = *at; *at < end && **at && (digit = strchr(digits, tolower((unsigned char)**at))); ++*at)
+		*number = *number << 4 | (uint64_t)(digit - digits);
+	return *at > begin && *at < end && *(*at)++ == ' ';
+}
+
 static int names_map(struct ktr__code_names *names, const char *bytes, size_t n)
 {
-	const char *end;
+	const char *all = bytes + n, *end, *at;
+	uint64_t address, size;
 	int rc = 0;
 
-	for (; rc == 0 && (end = memchr(bytes, '\n', n)) != NULL; n -= (size_t)(end + 1 - bytes), bytes = end + 1) {
-		char *at;
-		uint64_t address = strtoull(bytes, &at, 16), size;
-
-		if (at == bytes || at >= end || *at != ' ')
-			continue;
-		bytes = at + 1;
-		size = strtoull(bytes, &at, 16);
-		if (at == bytes || at >= end || *at != ' ' || at + 1 == end)
-			continue;
-		rc = ktr__code_names_add(names, address, size, at + 1, (size_t)(end - at - 1));
+	for (; rc == 0 && (end = memchr(bytes, '\n', (size_t)(all - bytes))) != NULL; bytes = end + 1) {
+		at = bytes;
+		if (names_hex(&at, end, &address) && names_hex(&at, end, &size) && at < end)
+			rc = ktr__code_names_add(names, address, size, at, (size_t)(end - at));
 	}
 	return rc;
 }
@@ -216,7 +225,7 @@ static int names_jitdump(struct ktr__code_names *names, const char *bytes, size_
 /* A descriptor of the file, if it may be believed, or -errno. */
 static int names_open(const char *path, int64_t since_s, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW), rc = 0;
 
 	if (fd < 0)
 		return -errno;

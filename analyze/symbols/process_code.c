@@ -2,6 +2,8 @@
 /* See process_code.h. */
 #include "analyze/symbols/process_code.h"
 
+#include "analyze/read/lines.h"
+
 #include "conf/kit/array.h"
 #include "writer/format/ident.h"
 
@@ -41,7 +43,8 @@ static int64_t code_since(const struct ktr__process_code *code, const struct ktr
 
 	if (!process || !process->end.start_ns)
 		return INT64_MAX;
-	return ((int64_t)process->end.start_ns + code->where.utc_offset_ns) / 1000000000;
+	/* Any bits: of a trace. */
+	return (int64_t)(process->end.start_ns + (uint64_t)code->where.utc_offset_ns) / 1000000000;
 }
 
 /* What makes a jitdump has a page of it mapped, so that it can be found. */
@@ -103,12 +106,16 @@ static void code_kept(struct ktr__process_code *code)
 	size_t room = 0;
 	ssize_t n;
 	FILE *from;
+	int fd;
 
 	code->is_kept = -1;
 	if (!code->where.folder)
 		return;
 	snprintf(path, sizeof(path), "%s/" KTR__CODE_FILE, code->where.folder);
-	from = fopen(path, "re");
+	fd = ktr__lines_open(AT_FDCWD, path);
+	from = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!from && fd >= 0)
+		close(fd);
 	if (!from)
 		return;
 	code->is_kept = 1;
@@ -144,6 +151,9 @@ static int64_t code_write(const struct ktr__process_code *code, FILE *to)
 			size_t n;
 			const char *name = ktr__code_names_row(code->process[proc], i, &address, &size, &n);
 
+			/* A line has a name, and no end before its own. */
+			if (!n || memchr(name, '\n', n))
+				continue;
 			fprintf(to, "%" PRIu32 " %" PRIx64 " %" PRIx64 " ", proc, address, size);
 			fwrite(name, 1, n, to);
 			putc('\n', to);
@@ -157,7 +167,7 @@ int64_t ktr__process_code_keep(struct ktr__process_code *code, const struct ktr_
 	char path[PATH_MAX], hidden[PATH_MAX + 8];
 	int64_t n = 0;
 	FILE *to;
-	int fd;
+	int fd, failed;
 
 	for (uint32_t proc = 1; proc < tables->n_processes; proc++)
 		if (tables->process[proc])
@@ -169,11 +179,19 @@ int64_t ktr__process_code_keep(struct ktr__process_code *code, const struct ktr_
 	snprintf(path, sizeof(path), "%s/" KTR__CODE_FILE, code->where.folder);
 	snprintf(hidden, sizeof(hidden), "%s/." KTR__CODE_FILE, code->where.folder);
 	fd = open(hidden, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	to = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!to)
+	if (fd < 0)
 		return -errno;
+	to = fdopen(fd, "w");
+	if (!to) {
+		n = -errno;
+		close(fd);
+		unlink(hidden);
+		return n;
+	}
 	n = code_write(code, to);
-	if (ferror(to) | fclose(to) || rename(hidden, path)) {
+	failed = ferror(to);
+	failed |= fclose(to);
+	if (failed || rename(hidden, path)) {
 		n = errno ? -errno : -EIO;
 		unlink(hidden);
 	}

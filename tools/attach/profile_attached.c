@@ -74,8 +74,9 @@ static void profile_wait(const struct profile_attached *p, const sigset_t *signa
 {
 	struct pollfd process = { .fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0), .events = POLLIN };
 	struct timespec time = { (time_t)(p->for_ns / 1000000000), (long)(p->for_ns % 1000000000) };
+	int is_gone = process.fd < 0 && errno == ESRCH;
 
-	if (!profile_stop)
+	if (!profile_stop && !is_gone)
 		ppoll(&process, process.fd >= 0, p->for_ns ? &time : NULL, signals);
 	if (process.fd >= 0)
 		close(process.fd);

@@ -117,6 +117,8 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	rc = ktr__specs_switch(&specs, spec, true, &done, &err);
 	if (rc)
 		return rc;
+	/* Who let go of the process before has taken the class away. */
+	ktr_conf_set(ktr_session_conf(session->own), "debug.ktr.mask", "+profile", NULL);
 	if (ktr__specs_wait(&specs, done.change, KGMON_WAIT_MS))
 		return -EAGAIN;
 	ktr__specs_walk(&specs, spec, kgmon_found, &found);
@@ -146,7 +148,8 @@ static int kgmon_reader(struct kgmon_session *session, struct ktr_reader **reade
 	options.from_ns = __atomic_load_n(&control->prof_reset_ns, __ATOMIC_RELAXED);
 	memcpy(file, control->alq_file, sizeof(file));
 	file[sizeof(file) - 1] = '\0';
-	if (file[0] == '/' && ktr_reader_open(file, &options, reader, NULL) == 0) {
+	if (__atomic_load_n(&control->alq_enable, __ATOMIC_RELAXED) && file[0] == '/' &&
+	    ktr_reader_open(file, &options, reader, NULL) == 0) {
 		if (memcmp(ktr_reader_info(*reader)->uuid, session->map.header.uuid, 16) == 0)
 			return 0;
 		ktr_reader_close(*reader);

@@ -17,7 +17,7 @@ static int run_heap_is_size(const char *text)
 
 	if (!isdigit((unsigned char)*text) || (*end && (!unit || end[1])) || !n || n > 1ull << 40)
 		return 0;
-	return !unit || n << 10 * (unit - units + 1) <= 1ull << 40;
+	return !unit || n <= 1ull << 40 >> 10 * (unit - units + 1);
 }
 
 int run_heap_take(void *at, const char *what, const char *text, char **argv)

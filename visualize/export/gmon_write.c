@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WRITE_TICKS_MAX 4611686018427387904ull /* 2^62: what claims more is no time */
+#define WRITE_HISTOGRAMS 16 /* records of one file; the rate is lower where that would be too few */
 #define WRITE_FULL	  0xffffu
 #define WRITE_COUNT_MAX	  0xffffffffu /* of BSD's 64 bits gprof reads so many, too */
 #define WRITE_BSD_HEAD	  40
@@ -42,12 +44,28 @@ static void write_fill(struct write_bins *bins, const struct ktr__gmon *gmon, ui
 	for (size_t i = 0; i < gmon->n_times; i++) {
 		uint64_t *tick = &bins->tick[(gmon->time[i].at - bins->low) / KTR__GMON_BIN];
 		double ns = (double)gmon->time[i].ns + (double)left_ns, n = ns * (double)rate_hz / 1e9 + 0.5;
-		uint64_t whole = n < 1 ? 0 : (uint64_t)n;
+		uint64_t whole = n < 1 ? 0 : n < WRITE_TICKS_MAX ? (uint64_t)n : WRITE_TICKS_MAX;
 
 		left_ns = (int64_t)(ns - (double)whole * 1e9 / (double)rate_hz);
 		*tick += whole;
 		bins->most = *tick > bins->most ? *tick : bins->most;
 	}
+}
+
+/* At a rate so low that no counter has more ticks. Returns the rate. */
+static uint32_t write_rate(struct write_bins *bins, const struct ktr__gmon *gmon, uint64_t most)
+{
+	uint32_t rate_hz = gmon->rate_hz;
+
+	if (bins->n)
+		write_fill(bins, gmon, rate_hz);
+	while (bins->most > most && rate_hz > 1) {
+		double lower = (double)rate_hz * (double)most / (double)bins->most;
+
+		rate_hz = lower < 1 ? 1 : lower < rate_hz ? (uint32_t)lower : rate_hz - 1;
+		write_fill(bins, gmon, rate_hz);
+	}
+	return rate_hz;
 }
 
 static int write_bins_init(struct write_bins *bins, const struct ktr__gmon *gmon)
@@ -87,40 +105,31 @@ static void write_arcs(const struct ktr__gmon *gmon, enum ktr__gmon_form form, F
 static uint32_t write_gnu(struct write_bins *bins, const struct ktr__gmon *gmon, FILE *to)
 {
 	static const char dimension[15] = "seconds";
+	uint32_t rate_hz = write_rate(bins, gmon, (uint64_t)WRITE_FULL * WRITE_HISTOGRAMS);
 
 	fwrite("gmon", 1, 4, to);
 	write_word(to, 1, 4);
 	write_word(to, 0, 8);
 	write_word(to, 0, 4);
-	if (bins->n)
-		write_fill(bins, gmon, gmon->rate_hz);
 	/* Without any gprof does not go on, so there is one of nothing. */
-	for (int i = 0; bins->n && (!i || bins->most); i++) {
+	for (int i = 0; bins->n && i < WRITE_HISTOGRAMS && (!i || bins->most); i++) {
 		putc(0, to);
 		write_word(to, bins->low, 8);
 		write_word(to, bins->high, 8);
 		write_word(to, bins->n, 4);
-		write_word(to, gmon->rate_hz, 4);
+		write_word(to, rate_hz, 4);
 		fwrite(dimension, 1, sizeof(dimension), to);
 		putc('s', to);
 		write_counters(bins, to);
 	}
 	write_arcs(gmon, KTR__GMON_GNU, to);
-	return gmon->rate_hz;
+	return rate_hz;
 }
 
 static uint32_t write_bsd(struct write_bins *bins, const struct ktr__gmon *gmon, FILE *to)
 {
-	uint32_t rate_hz = gmon->rate_hz;
+	uint32_t rate_hz = write_rate(bins, gmon, WRITE_FULL);
 
-	if (bins->n)
-		write_fill(bins, gmon, rate_hz);
-	while (bins->most > WRITE_FULL && rate_hz > 1) {
-		uint64_t lower = (uint64_t)rate_hz * WRITE_FULL / bins->most;
-
-		rate_hz = lower < 1 ? 1 : lower < rate_hz ? (uint32_t)lower : rate_hz - 1;
-		write_fill(bins, gmon, rate_hz);
-	}
 	write_word(to, bins->low, 8);
 	write_word(to, bins->high, 8);
 	write_word(to, 2 * (uint64_t)bins->n + WRITE_BSD_HEAD, 4);

@@ -316,6 +316,20 @@ static int profile_argument(struct ktr_provider_probe *probe, unsigned number, s
 	return 0;
 }
 
+/* Code that no file has is strange for ever: once a second a stack through it says so, and is looked for. */
+static void profile_look_strange(void)
+{
+	static time_t looked; /* by one thread at a time */
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_sec == looked || !__atomic_load_n(&profile_strange, __ATOMIC_RELAXED))
+		return;
+	looked = now.tv_sec;
+	ktr__code_look();
+	__atomic_store_n(&profile_strange, 0, __ATOMIC_RELAXED);
+}
+
 /* Once a second, and when a stack went through something new. */
 static void profile_look(struct ktr_provider *provider)
 {
@@ -323,8 +337,7 @@ static void profile_look(struct ktr_provider *provider)
 	if (!profile_period_ns)
 		return;
 	ktr__maps_look();
-	if (__atomic_exchange_n(&profile_strange, 0, __ATOMIC_RELAXED))
-		ktr__code_look();
+	profile_look_strange();
 	if (!profile_is_ours(profile_signal)) {
 		/* The program has taken the signal: its handler gets no more of ours. */
 		uint64_t period_ns = profile_period_ns;

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #define STACKS_ROOM 8192 /* [bytes] that must be left below for more than one frame: it takes half of them */
 
@@ -102,6 +103,12 @@ void ktr__stacks_here(struct ktr__frames *frames, const void *caller)
 
 void ktr__stacks_look(void)
 {
+	static time_t looked; /* by one thread at a time */
+	struct timespec now;
+
 	ktr__maps_look();
-	__atomic_store_n(&stacks_strange, 0, __ATOMIC_RELAXED);
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_sec != looked)
+		__atomic_store_n(&stacks_strange, 0, __ATOMIC_RELAXED);
+	looked = now.tv_sec;
 }
