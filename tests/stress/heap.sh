@@ -9,7 +9,7 @@
 case $(uname -m) in x86_64) ;; *) skip 'memory is of x86-64'; exit 0 ;; esac
 blocks=${BLOCKS:-10000000} threads=${THREADS:-8}
 unset LD_PRELOAD
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -g tests/programs/provider/heap_host.c -o "$dir/host" -lpthread -ldl &&
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-builtin tests/programs/provider/heap_host.c -o "$dir/host" -lpthread -ldl &&
 	$cc -O1 -fPIC -shared tests/programs/provider/heap_plugin.c -o "$dir/plugin.so" || exit 1
 
 storm() { # WHAT BLOCKS

@@ -14,7 +14,7 @@ x86_64) ;;
 	;;
 esac
 host=$dir/heap_host
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -g tests/programs/provider/heap_host.c -o "$host" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-builtin tests/programs/provider/heap_host.c -o "$host" -lpthread || exit 1
 unset LD_PRELOAD
 
 # record WHAT ARGUMENTS...: of the host
