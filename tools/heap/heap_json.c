@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/heap/heap_json.h"
+
 #include "analyze/print/sink_json.h"
-#include "tools/heap/heap_view.h"
 #include "tools/report/report_json.h"
 #include "tools/stack_line.h"
 

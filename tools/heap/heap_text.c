@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of ktr heap, and its stacks as lines for flame graphs. */
-#include "tools/heap/heap_view.h"
+#include "tools/heap/heap_text.h"
+
 #include "tools/stack_line.h"
 
 #include <errno.h>

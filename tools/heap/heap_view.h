@@ -6,8 +6,6 @@
 #include "analyze/heap/heap.h"
 #include "analyze/symbols/symbols.h"
 
-#include <stdio.h>
-
 struct heap_view {
 	const struct ktr__heap *heap;
 	struct ktr__symbols *symbols; /* NULL: addresses have no names */
@@ -35,10 +33,5 @@ int heap_measure(const char *name);
 /* Sorted, those that have any of it. Owned, *n of them; NULL without memory. */
 const struct ktr__heap_place **heap_sorted(const struct heap_view *view, const struct heap_measure *measure,
 					  size_t *n);
-
-/* Each 0 or -ENOMEM. */
-int heap_tables(const struct heap_view *view, FILE *to);
-int heap_folded(const struct heap_view *view, FILE *to);
-int heap_json(const struct heap_view *view, FILE *to);
 
 #endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TOOLS_HEAP_JSON_H
+#define TOOLS_HEAP_JSON_H
+
+#include "tools/heap/heap_view.h"
+
+#include <stdio.h>
+
+/* 0 or -ENOMEM. */
+int heap_json(const struct heap_view *view, FILE *to);
+
+#endif
