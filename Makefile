@@ -77,6 +77,8 @@ LOCK_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/lock))
 PROFILE_SRC := $(if $(FBT_SRC),$(call src,ktr/provider/profile))
 # Memory of such programs: likewise, with the profiler's stacks.
 HEAP_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/heap))
+# What a program that runs already imports, led to those two.
+IMPORTS_SRC := $(if $(FBT_SRC),$(call src,ktr/provider/imports))
 # System calls of other processes, and FreeBSD's file of them: the command's alone.
 KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
 # Other processes' threads from outside: a library of its own, whose floors the command has, too.
@@ -105,7 +107,7 @@ LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHAR
 LIBFBT_PIC   := $(call obj,pic,$(FBT_SRC) ktr/record/module.c $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBTASK_PIC  := $(call obj,pic,$(TASK_SRC) conf/kit/array.c) $(SHARED_PIC)
 LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
-LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(LOCK_SRC) $(PROFILE_SRC) $(HEAP_SRC) $(AGENT_SRC)))
+LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(LOCK_SRC) $(PROFILE_SRC) $(HEAP_SRC) $(IMPORTS_SRC) $(AGENT_SRC)))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
 # so are types.

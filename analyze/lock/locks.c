@@ -4,6 +4,10 @@
  * has no time of holding; recursive takings are part of the first. Where events are lost all that is under way is
  * forgotten, and until the gap ends nothing new is followed: what a thread took, gave and took again in the gap
  * would be one holding.
+ *
+ * A thread tells that it has a lock after it has taken it, but a CPU may read the clock before the instruction is
+ * done that takes it, which waits for the lock to come from another CPU. So a lock may be seen taken some 100 ns
+ * before the one before has given it back: that one is late.
  */
 #include "analyze/lock/locks.h"
 
@@ -132,6 +136,12 @@ static int locks_take(struct ktr__locks *locks, const struct ktr__lock_event *e)
 	/* A reader may have it several times; a mutex says so. */
 	if (e->recursive || (held->tid && held->depth++ && held->since_ns))
 		return 0;
+	if (held->late_tid == e->tid)
+		held->late_ns = 0; /* it was not seen to give it back */
+	if (!held->tid && held->since_ns && held->thread->tid != e->tid) {
+		held->late_ns = held->since_ns;
+		held->late_tid = held->thread->tid;
+	}
 	held->since_ns = locks_is_blind(locks, e) ? 0 : e->event->time_ns;
 	held->at = e->caller;
 	held->stack = NULL;
@@ -148,7 +158,8 @@ static const enum ktr__locks_kind locks_hold_kind[] = {
 static int locks_give(struct ktr__locks *locks, const struct ktr__lock_event *e)
 {
 	struct ktr__locks_row of = locks_held(e), *held = locks_find(locks, &of), *use, *waiting;
-	uint64_t ns;
+	uint64_t ns, since_ns;
+	int is_late;
 
 	if (e->recursive)
 		return 0;
@@ -156,9 +167,10 @@ static int locks_give(struct ktr__locks *locks, const struct ktr__lock_event *e)
 	waiting = locks_find(locks, &of);
 	if (waiting)
 		waiting->woken = 0;
+	is_late = held && held->late_ns && held->late_tid == e->tid;
 	if (held)
 		held->given_ns = e->event->time_ns;
-	if (!held || !held->since_ns) {
+	if (!held || !(is_late ? held->late_ns : held->since_ns)) {
 		locks->n_unknown++;
 		return 0;
 	}
@@ -167,11 +179,12 @@ static int locks_give(struct ktr__locks *locks, const struct ktr__lock_event *e)
 		return 0;
 	}
 	held->depth = 0;
-	ns = e->event->time_ns - held->since_ns;
-	held->since_ns = 0;
+	since_ns = is_late ? held->late_ns : held->since_ns;
+	ns = e->event->time_ns - since_ns;
+	*(is_late ? &held->late_ns : &held->since_ns) = 0;
 	of = locks_use(e);
 	use = locks_find(locks, &of);
-	if (use && use->use.n_waiting) {
+	if (use && use->use.n_waiting && !is_late) {
 		use->given_ns = e->event->time_ns;
 		use->use.wanted_ns += ns;
 	}
@@ -279,7 +292,7 @@ static int locks_made(struct ktr__locks *locks, const struct ktr__lock_event *e)
 		use->given_ns = use->use.n_waiting = 0;
 	}
 	if (held)
-		held->since_ns = held->given_ns = 0;
+		held->since_ns = held->given_ns = held->late_ns = 0;
 	return 0;
 }
 
@@ -378,7 +391,7 @@ static int locks_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	for (size_t i = 0; i < locks->rows.n; i++) {
 		struct ktr__locks_row *row = (struct ktr__locks_row *)(void *)locks->rows.row[i];
 
-		row->since_ns = row->given_ns = 0;
+		row->since_ns = row->given_ns = row->late_ns = 0;
 		row->depth = row->woken = row->got = 0;
 		row->use.n_waiting = 0;
 	}

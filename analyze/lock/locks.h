@@ -72,6 +72,8 @@ struct ktr__locks_row {
 	uint8_t woken;	   /* WAITING: a broadcast on `condition` woke it, and it has given nothing back since */
 	uint64_t condition;
 	uint64_t waited_ns; /* WAITING: how long it has waited last */
+	uint64_t late_ns;   /* HELD: since when late_tid has had it, not seen to give it back; 0: nobody */
+	uint32_t late_tid;
 	struct ktr__locks_use use;
 	/* WAITING: of the wait; HELD: of who took it; EDGE: both of the longest. NULL: not known */
 	const struct ktr__framed *stack, *at_stack;

@@ -12,7 +12,10 @@
 #include "ktr/agent/ask.h"
 #include "ktr/agent/descriptor.h"
 #include "ktr/knob/settings.h"
+#include "ktr/provider/heap/heap.h"
+#include "ktr/provider/lock/lock.h"
 #include "ktr/provider/plain/plain.h"
+#include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/profile.h"
 #include "ktr/provider/usdt/usdt.h"
 #include "ktr/record/own.h"
@@ -60,6 +63,8 @@ static int call_begin(struct ktr_error *err)
 	ktr__usdt_begin();
 	ktr__plain_begin();
 	ktr__profile_begin();
+	ktr__lock_begin();
+	ktr__heap_begin();
 	return ktr__own.sealed
 		       ? ktr_error_set(err, EPERM, "it is in a sandbox, where no knob is set")
 		       : 0;
@@ -116,6 +121,7 @@ __attribute__((visibility("default"))) void *ktr__agent_call(struct ktr__ask *as
 	int code = 0;
 
 	prctl(PR_SET_NAME, "ktr-attach");
+	ktr__create_is_own = true;
 	if (ask->magic != KTR__ASK_MAGIC)
 		return NULL; /* of another version: whoever asks waits in vain, and says so */
 	if (!__atomic_compare_exchange_n(&ask->state, &state, KTR__ASK_CALLED, false,

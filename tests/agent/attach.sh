@@ -4,7 +4,7 @@
 # tell it, 1,000 times; programs that have just begun, in each of what their first thread may do; and programs of
 # Debian's, attached to in the middle and let go of: what they print and return is the same, servers answer.
 #
-#	ROUNDS=1000 STARTS=60 tests/agent/attach.sh [PART...]
+#	ROUNDS=1000 STARTS=60 WITH="--lock all --heap all" tests/agent/attach.sh [PART...]
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/agent/common.inc
 case $(uname -m) in
@@ -35,7 +35,8 @@ ended() { # NAME
 once() { # PID [OPTION...]
 	p=$1
 	shift
-	"$ktr" attach -p "$p" "$@" 2>"$dir/err" && "$ktr" detach -p "$p" 2>"$dir/err"
+	# shellcheck disable=SC2086 # words
+	"$ktr" attach -p "$p" ${WITH-} "$@" 2>"$dir/err" && "$ktr" detach -p "$p" 2>"$dir/err"
 }
 
 do_rounds() {
@@ -118,7 +119,8 @@ do_nginx() {
 	pids="$pids $server"
 	listens 18080 || { fail "nginx does not listen: $(cat "$dir/err" "$dir/www/logs/error")"; return; }
 	for p in $server $(pgrep -P $server); do
-		"$ktr" attach -k -p "$p" 2>"$dir/err" || fail "nginx: $(cat "$dir/err")"
+		# shellcheck disable=SC2086 # words
+		"$ktr" attach ${WITH-} -k -p "$p" 2>"$dir/err" || fail "nginx: $(cat "$dir/err")"
 	done
 	is 'nginx: answers' "$(asks 18080 2000)" 2000
 	[ "$("$ktr" dump -p "$p" | grep -c ' kswitch ')" -gt 0 ] || fail 'nginx: no events of a worker'

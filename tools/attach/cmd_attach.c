@@ -6,10 +6,13 @@
 #include "ktr/control/session_join.h"
 #include "ktr/session/session_proc.h"
 #include "ktr/session/table.h"
+#include "tools/ask/ask_heap.h"
+#include "tools/ask/ask_locks.h"
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_knobs.h"
 #include "tools/attach/attach_library.h"
 #include "tools/attach/attach_look.h"
+#include "tools/attach/attach_probes.h"
 #include "tools/attach/attach_refuse.h"
 #include "tools/attach/cmd_attach.h"
 #include "tools/attach/inject.h"
@@ -37,6 +40,10 @@ static const struct option_row attach_rows[] = {
 		    "a thread of the process writes a trace; an older one moves aside"),
 	OPTION_NUMBER('e', "entries", "N", struct attach_command, entries, 64, 1ull << 30,
 		      "entries in each CPU's ring (4K, 1M)"),
+	OPTION_TAKE(0, "lock", "KINDS", struct attach_command, locks, ask_locks_take,
+		    "who waits for locks (contention), who has them (hold), errors, signals, inversions, stacks, all"),
+	OPTION_TAKE(0, "heap", "WHAT", struct attach_command, heap, ask_heap_take,
+		    "who gets memory and gives it back: all with stacks, callers, one block in 512k bytes"),
 	OPTION_FLAG('f', "force", struct attach_command, force,
 		    "also where a filter of system calls may end the process for it"),
 };
@@ -48,6 +55,7 @@ static const struct options attach_options = {
 	.examples = "ktr attach -p 4711 -k           and then\n"
 		    "ktr tail -p 4711\n"
 		    "ktr attach -p 4711 -k -o /tmp/trace\n"
+		    "ktr attach -p 4711 --heap 512k -o /tmp/trace\n"
 		    "ktr detach -p 4711\n",
 	OPTIONS_ROWS(attach_rows),
 };
@@ -197,6 +205,27 @@ static int attach_alone(const struct attach_command *c, const struct attach_fact
 	return 0;
 }
 
+/* What is asked for of locks and memory. 0 or -errno, err filled. */
+static int attach_probes(const struct attach_command *c, const char *session, struct ktr_error *err)
+{
+	char *list = NULL;
+	size_t n = 0;
+	FILE *to = open_memstream(&list, &n);
+	int rc;
+
+	if (!to)
+		return ktr_error_set(err, ENOMEM, "no memory");
+	if (c->locks)
+		ask_locks_probes(to, c->locks);
+	if (c->locks && c->heap)
+		fputc(',', to);
+	if (c->heap)
+		ask_heap_probes(to, c->heap);
+	rc = fclose(to) ? ktr_error_set(err, ENOMEM, "no memory") : attach_probes_on(session, list, err);
+	free(list);
+	return rc;
+}
+
 int attach_process(const struct attach_command *c, char session[PATH_MAX])
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -216,7 +245,8 @@ int attach_process(const struct attach_command *c, char session[PATH_MAX])
 	if (attach_refuse(&facts, c->force, &err))
 		return attach_look_fails(c->command, &facts, &err);
 	rc = attach_agent(c, &facts);
-	if (!rc && ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, &err))
+	if (!rc && (ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, &err) ||
+		    attach_probes(c, session, &err)))
 		return fail_with(c->command, &err);
 	return rc;
 }

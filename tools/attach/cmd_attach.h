@@ -10,6 +10,7 @@ struct attach_command {
 	const char *command; /* argv[0] */
 	uint64_t pid;
 	const char *mask, *trace; /* NULL: not asked for */
+	const char *locks, *heap; /* likewise, as --lock and --heap of ktr run have them */
 	uint64_t entries;	  /* likewise 0 */
 	int kernel, force;
 	int quiet; /* nothing is said of what may be done next */

@@ -9,6 +9,7 @@
 #include "ktr/provider/session/specs.h"
 #include "ktr/session/table.h"
 #include "tools/attach/attach_knobs.h"
+#include "tools/attach/attach_probes.h"
 #include "tools/attach/cmd_attach.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -49,23 +50,11 @@ static void profile_catch(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &ends, before);
 }
 
-/* Has the probe switched on, and its class recorded. 0 or -errno, err filled. */
+/* Has the probe switched on, and its class recorded, which is there with its first probe. 0 or -errno. */
 static int profile_begin(const char *session, const char *probe, struct ktr_error *err)
 {
-	struct ktr__session_rw joined;
-	struct ktr__specs specs = { &joined, NULL };
-	struct ktr__specs_done done;
-	int rc = ktr__session_join(session, &joined, err);
+	int rc = attach_probes_on(session, probe, err);
 
-	if (rc)
-		return rc;
-	ktr__specs_ask(&specs, probe, PROFILE_WAIT_MS);
-	rc = ktr__specs_switch(&specs, probe, true, &done, err);
-	if (!rc && ktr__specs_wait(&specs, done.change, PROFILE_WAIT_MS))
-		rc = ktr_error_set(err, ETIMEDOUT, "it has not begun to sample in %d s", PROFILE_WAIT_MS / 1000);
-	ktr__session_detach(&joined);
-	ktr__table_forget(); /* it is mapped again, maybe at the same place */
-	/* The class is there with its first probe. */
 	return rc ? rc : attach_knobs_set(session, "debug.ktr.mask=profile\n", err);
 }
 

@@ -9,7 +9,7 @@
 #include "tools/heap/heap_json.h"
 #include "tools/heap/heap_text.h"
 #include "tools/options.h"
-#include "tools/record/run_heap.h"
+#include "tools/ask/ask_heap.h"
 #include "tools/walk.h"
 
 #include <ctype.h>
@@ -36,7 +36,7 @@ static int heap_take_sample(void *at, const char *what, const char *text, char *
 {
 	if (!isdigit((unsigned char)*text))
 		return usage_error(argv[0], "%s %s: not a number of bytes, 512k say", what, text);
-	return run_heap_take(at, what, text, argv);
+	return ask_heap_take(at, what, text, argv);
 }
 
 static const struct option_row heap_rows[] = {

@@ -25,10 +25,10 @@
 #include "tools/record/run_check.h"
 #include "tools/record/run_code.h"
 #include "tools/record/run_environment.h"
-#include "tools/record/run_heap.h"
+#include "tools/ask/ask_heap.h"
 #include "tools/record/run_hold.h"
 #include "tools/record/run_live.h"
-#include "tools/record/run_locks.h"
+#include "tools/ask/ask_locks.h"
 #include "tools/record/run_standby.h"
 #include "tools/record/save.h"
 #include "tools/record/span_watch.h"
@@ -161,8 +161,6 @@ static int run_check(struct run *run)
 		rc = run_check_session(run->command, run->session);
 	if (!rc && run->mask)
 		rc = run_check_mask(run->command, run->mask, run->program[0]);
-	if (!rc && run->locks)
-		rc = run_locks_check(run->command, run->locks);
 	if (!rc && run->locks && !run->agent)
 		rc = usage_error(run->command, "--lock goes with --agent, which stands before the C library's locks");
 	if (!rc && run->heap && !run->agent)
@@ -516,9 +514,9 @@ static const struct option_row run_rows[] = {
 		    "members of structs that arguments, or results, point to: 'req->len,result->state'"),
 	OPTION_TEXT(0, "usdt", "PROBES", struct run, statics,
 		    "with --agent: static probes that it and its libraries have: 'python,libstdcxx:throw'"),
-	OPTION_TEXT(0, "lock", "KINDS", struct run, locks,
+	OPTION_TAKE(0, "lock", "KINDS", struct run, locks, ask_locks_take,
 		    "with --agent: who waits for locks (contention), who has them (hold), errors, signals, inversions, stacks, all"),
-	OPTION_TAKE(0, "heap", "WHAT", struct run, heap, run_heap_take,
+	OPTION_TAKE(0, "heap", "WHAT", struct run, heap, ask_heap_take,
 		    "with --agent: who gets memory and gives it back: all with stacks, callers, one block in 512k bytes"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
 		    "the rings stop when it holds: 'class == net and n > 9'; the session stays"),

@@ -2,8 +2,8 @@
 #include "tools/record/run_environment.h"
 
 #include "ktr/session/kernel_event.h"
-#include "tools/record/run_heap.h"
-#include "tools/record/run_locks.h"
+#include "tools/ask/ask_heap.h"
+#include "tools/ask/ask_locks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,22 +77,6 @@ static void environment_statics(FILE *to, const char *probes, const char **befor
 	}
 }
 
-/* What is recorded of locks. */
-static void environment_locks(FILE *to, const char *kinds, const char **before)
-{
-	const char *probes;
-	size_t length;
-
-	for (; *kinds; kinds += length + (kinds[length] == ',')) {
-		length = strcspn(kinds, ",");
-		probes = run_locks_probes(kinds, length);
-		if (!probes)
-			continue;
-		fprintf(to, "%s%s", *before, probes);
-		*before = ",";
-	}
-}
-
 /* The list is handed on whole: libktr says what it does not take. 0, or -1 and errno. */
 static int environment_probes(const struct run *run)
 {
@@ -118,11 +102,14 @@ static int environment_probes(const struct run *run)
 		environment_functions(to, "fbt_caller", run->callers, "within", &before);
 	if (run->statics)
 		environment_statics(to, run->statics, &before);
-	if (run->locks)
-		environment_locks(to, run->locks, &before);
+	if (run->locks) {
+		fputs(before, to);
+		ask_locks_probes(to, run->locks);
+		before = ",";
+	}
 	if (run->heap) {
 		fputs(before, to);
-		run_heap_probes(to, run->heap);
+		ask_heap_probes(to, run->heap);
 		before = ",";
 	}
 	if (run->profile)

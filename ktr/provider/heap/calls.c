@@ -95,7 +95,7 @@ static int calls_first_posix_memalign(void **to, size_t align, size_t n)
 	return ktr__heap_real.posix_memalign(to, align, n);
 }
 
-#define CALLS_BEGIN(type, name, parameters, arguments) .name = calls_first_##name,
+#define CALLS_BEGIN(type, name, parameters, arguments, version) .name = calls_first_##name,
 struct ktr__heap_calls ktr__heap_way = { KTR__HEAP_CALLS(CALLS_BEGIN) };
 
 /* ---- what is found ---- */
@@ -121,9 +121,9 @@ static void *calls_find(const char *name)
 	return strcmp(name, "posix_memalign") == 0 ? (void *)(uintptr_t)calls_none_code : (void *)(uintptr_t)calls_none;
 }
 
-#define CALLS_RESOLVE(type, name, parameters, arguments)                                         \
+#define CALLS_RESOLVE(type, name, parameters, arguments, version)                                         \
 	__atomic_store_n((void **)(void *)&ktr__heap_real.name, calls_find(#name), __ATOMIC_RELEASE);
-#define CALLS_LEAD(type, name, parameters, arguments)                                            \
+#define CALLS_LEAD(type, name, parameters, arguments, version)                                            \
 	do {                                                                                     \
 		type(*first) parameters = calls_first_##name;                                    \
 												 \
@@ -185,15 +185,17 @@ KTR__HEAP_OPTIMIZED void *ktr__heap_new_realloc(void *p, size_t n)
 	return moved;
 }
 
-__asm__(".symver ktr__heap_new_malloc, malloc@@GLIBC_2.2.5");
-__asm__(".symver ktr__heap_new_calloc, calloc@@GLIBC_2.2.5");
-__asm__(".symver ktr__heap_new_realloc, realloc@@GLIBC_2.2.5");
-__asm__(".symver ktr__heap_new_posix_memalign, posix_memalign@@GLIBC_2.2.5");
-__asm__(".symver ktr__heap_new_aligned_alloc, aligned_alloc@@GLIBC_2.16");
-__asm__(".symver ktr__heap_new_memalign, memalign@@GLIBC_2.2.5");
-__asm__(".symver ktr__heap_new_valloc, valloc@@GLIBC_2.2.5");
-__asm__(".symver ktr__heap_new_pvalloc, pvalloc@@GLIBC_2.2.5");
-__asm__(".symver ktr__heap_new_free, free@@GLIBC_2.2.5");
+#define CALLS_VERSION(type, name, parameters, arguments, version)                                \
+	__asm__(".symver ktr__heap_new_" #name ", " #name "@@" version);
+KTR__HEAP_CALLS(CALLS_VERSION)
+
+/* ---- in a process that runs already ---- */
+
+#define CALLS_IMPORT(type, name, parameters, arguments, version)                                 \
+	{ #name, version, "", (const void *)ktr__heap_new_##name, (void *const *)(void *)&ktr__heap_real.name, false },
+static struct ktr__import calls_import[] = { KTR__HEAP_CALLS(CALLS_IMPORT) };
+struct ktr__imports ktr__heap_imports = { .import = calls_import,
+					  .n = sizeof(calls_import) / sizeof(calls_import[0]) };
 
 /* ---- who is called ---- */
 

@@ -3,26 +3,28 @@
  * The functions of the C library that the provider stands in front of, and what each of them leads to now. Where
  * the program brings another allocator, jemalloc say, they are that one's.
  *
- * A row: what it returns, name, parameters, arguments.
+ * A row: what it returns, name, parameters, arguments, version on x86-64.
  */
 #ifndef KTR_HEAP_CALLS_H
 #define KTR_HEAP_CALLS_H
 
+#include "ktr/provider/imports/imports.h"
+
 #include <stddef.h>
 
 #define KTR__HEAP_CALLS(X)                                                                       \
-	X(void *, malloc, (size_t n), (n))                                                       \
-	X(void *, calloc, (size_t k, size_t n), (k, n))                                          \
-	X(void *, realloc, (void *p, size_t n), (p, n))                                          \
-	X(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n))              \
-	X(void *, aligned_alloc, (size_t align, size_t n), (align, n))                           \
-	X(void *, memalign, (size_t align, size_t n), (align, n))                                \
-	X(void *, valloc, (size_t n), (n))                                                       \
-	X(void *, pvalloc, (size_t n), (n))                                                      \
-	X(void, free, (void *p), (p))
+	X(void *, malloc, (size_t n), (n), "GLIBC_2.2.5")                                        \
+	X(void *, calloc, (size_t k, size_t n), (k, n), "GLIBC_2.2.5")                           \
+	X(void *, realloc, (void *p, size_t n), (p, n), "GLIBC_2.2.5")                           \
+	X(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n), "GLIBC_2.2.5")\
+	X(void *, aligned_alloc, (size_t align, size_t n), (align, n), "GLIBC_2.16")             \
+	X(void *, memalign, (size_t align, size_t n), (align, n), "GLIBC_2.2.5")                 \
+	X(void *, valloc, (size_t n), (n), "GLIBC_2.2.5")                                        \
+	X(void *, pvalloc, (size_t n), (n), "GLIBC_2.2.5")                                       \
+	X(void, free, (void *p), (p), "GLIBC_2.2.5")
 
 struct ktr__heap_calls {
-#define HEAP_MEMBER(type, name, parameters, arguments) type(*name) parameters;
+#define HEAP_MEMBER(type, name, parameters, arguments, version) type(*name) parameters;
 	KTR__HEAP_CALLS(HEAP_MEMBER)
 #undef HEAP_MEMBER
 };
@@ -51,5 +53,8 @@ void ktr__heap_resolve(void);
  */
 extern int ktr__heap_is_first;
 void ktr__heap_look_first(void);
+
+/* Has them call ours by the pointers of what is loaded, where the agent came later. */
+extern struct ktr__imports ktr__heap_imports;
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider heap: who asks for memory, and who gives it back. It is there in programs that were started with a
- * probe of it asked for (debug.ktr.probes), and where their calls come to us (calls.c): a program that runs already
- * calls the C library, whatever is loaded later.
+ * probe of it asked for (debug.ktr.probes), where their calls come to us (calls.c); and in those that the agent was
+ * put into, which call the C library whatever is loaded later: there the objects' pointers are led to us.
  *
  * heap:::sample-512k is offered where it is asked for, for whatever number of bytes; one at a time is on.
  *
  * While no probe is on, a call of the program's goes through a load and a jump.
  */
+#include "ktr/provider/heap/heap.h"
+
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/heap/calls.h"
 #include "ktr/provider/heap/probes.h"
@@ -101,6 +103,8 @@ static void heap_offer_sample(struct ktr_provider *provider, const char *spec, s
 
 /* ---- the provider's operations ---- */
 
+static bool heap_is_late; /* the program ran already */
+
 static enum ktr__heap_number heap_number(const struct ktr_provider_probe *probe)
 {
 	return (enum ktr__heap_number)(uintptr_t)probe->context;
@@ -142,6 +146,8 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 		__atomic_store_n(&ktr__heap_period, heap_sample_period(probe->name, strlen(probe->name)),
 				 __ATOMIC_RELEASE);
 	}
+	if (heap_is_late && ktr__imports_lead(&ktr__heap_imports, why))
+		return -why->code;
 	if (number == KTR__HEAP_SAMPLE || number == KTR__HEAP_ALLOC_STACK)
 		ktr__stacks_look();
 	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
@@ -158,6 +164,8 @@ static void heap_disable(struct ktr_provider_probe *probe)
 		return;
 	__atomic_fetch_and(&ktr__heap_on, ~(1u << heap_number(probe)), __ATOMIC_RELEASE);
 	heap_lead();
+	if (!(ktr__heap_on & (KTR__HEAP_TURN - 1)))
+		ktr__imports_restore(&ktr__heap_imports);
 }
 
 static const struct ktr_provider_arg heap_kinds[] = {
@@ -187,6 +195,7 @@ static int heap_argument(struct ktr_provider_probe *probe, unsigned number, stru
 static void heap_look(struct ktr_provider *provider)
 {
 	(void)provider;
+	ktr__imports_look(&ktr__heap_imports);
 	if (ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK)))
 		ktr__stacks_look();
 }
@@ -214,17 +223,38 @@ static bool heap_is_asked(void)
 	return false;
 }
 
-__attribute__((constructor)) static void heap_begin(void)
+static bool heap_is_there;
+
+static void heap_begin_it(void)
 {
 	struct ktr_provider *provider;
 
-	if (gettid() != getpid())
-		return; /* `ktr attach`: see above */
+	heap_is_there = true;
+	ktr__stacks_want(heap_is_late);
+	ktr_provider_register("heap", &heap_ops, NULL, &provider);
+}
+
+void ktr__heap_begin(void)
+{
+	if (heap_is_there)
+		return;
+	ktr__heap_resolve();
+	if (heap_is_late)
+		ktr__heap_is_first = 1;
+	else
+		ktr__heap_look_first();
+	heap_begin_it();
+}
+
+__attribute__((constructor)) static void heap_loaded(void)
+{
+	heap_is_late = gettid() != getpid();
+	if (heap_is_late)
+		return; /* `ktr attach` */
 	ktr__heap_resolve();
 	ktr__module_attach(&ktr__module_entry);
 	if (!heap_is_asked())
 		return;
 	ktr__heap_look_first();
-	ktr__stacks_want();
-	ktr_provider_register("heap", &heap_ops, NULL, &provider);
+	heap_begin_it();
 }

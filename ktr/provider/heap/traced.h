@@ -8,7 +8,7 @@
 
 #include "ktr/provider/heap/calls.h"
 
-#define HEAP_TRACED(type, name, parameters, arguments) type ktr__traced_##name parameters;
+#define HEAP_TRACED(type, name, parameters, arguments, version) type ktr__traced_##name parameters;
 KTR__HEAP_CALLS(HEAP_TRACED)
 #undef HEAP_TRACED
 

@@ -74,6 +74,13 @@ void ktr__lock_resolve(void)
 	__asm__(".ifnb " old "\n\t.symver ktr__lock_old_" #name ", " #name "@" old "\n\t.endif");
 KTR__LOCK_CALLS(CALLS_EXPORT)
 
+#define CALLS_IMPORT(name, parameters, arguments, version, old)                                              \
+	{ #name, version, old, (const void *)ktr__lock_new_##name,                                           \
+	  (void *const *)(void *)&ktr__lock_real.name, false },
+static struct ktr__import calls_import[] = { KTR__LOCK_CALLS(CALLS_IMPORT) };
+struct ktr__imports ktr__lock_imports = { .import = calls_import,
+					  .n = sizeof(calls_import) / sizeof(calls_import[0]) };
+
 /* A program that takes the function's address, and lies where it was linked for, has an entry of its own for it. */
 int ktr__lock_is_first(void)
 {

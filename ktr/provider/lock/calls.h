@@ -10,6 +10,8 @@
 #ifndef KTR_LOCK_CALLS_H
 #define KTR_LOCK_CALLS_H
 
+#include "ktr/provider/imports/imports.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
@@ -82,5 +84,8 @@ void ktr__lock_resolve(void);
 
 /* Does the process call ours? Not where another object stands before this one in the loader's order. */
 int ktr__lock_is_first(void);
+
+/* Has them call ours by the pointers of what is loaded, where the agent came later. */
+extern struct ktr__imports ktr__lock_imports;
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider lock: who waits for whom. It is there in programs that were started with a probe of it asked for
- * (debug.ktr.probes), and where their calls come to us (calls.c): a program that runs already calls the C library,
- * whatever is loaded later.
+ * (debug.ktr.probes), where their calls come to us (calls.c); and in those that the agent was put into, which call
+ * the C library whatever is loaded later: there the objects' pointers are led to us.
  *
  * While no probe is on, a call of the program's goes through a load and a jump. Where only waiting is asked for,
  * giving a lock back does so still.
  */
+#include "ktr/provider/lock/lock.h"
+
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/lock/calls.h"
 #include "ktr/provider/lock/mutex.h"
@@ -137,6 +139,8 @@ void ktr__lock_stack(const volatile void *lock, const void *caller)
 
 /* ---- the provider's operations ---- */
 
+static bool lock_is_late; /* the program ran already */
+
 static enum ktr__lock_number lock_number(const struct ktr_provider_probe *probe)
 {
 	return (enum ktr__lock_number)(uintptr_t)probe->context;
@@ -144,9 +148,11 @@ static enum ktr__lock_number lock_number(const struct ktr_provider_probe *probe)
 
 static int lock_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 {
-	if (!ktr__lock_is_first())
+	if (!lock_is_late && !ktr__lock_is_first())
 		return ktr_error_set(why, ENOTSUP, "the program calls the locks of another object than the agent's, "
 				     "which was there first");
+	if (lock_is_late && ktr__imports_lead(&ktr__lock_imports, why))
+		return -why->code;
 	if (lock_number(probe) == KTR__LOCK_STACK)
 		ktr__stacks_look();
 	/* By who offers it: that has not returned yet. */
@@ -160,6 +166,8 @@ static void lock_disable(struct ktr_provider_probe *probe)
 {
 	__atomic_fetch_and(&ktr__lock_on, ~(1u << lock_number(probe)), __ATOMIC_RELEASE);
 	lock_lead();
+	if (!ktr__lock_on)
+		ktr__imports_restore(&ktr__lock_imports);
 }
 
 static const struct {
@@ -199,6 +207,7 @@ static int lock_argument(struct ktr_provider_probe *probe, unsigned number, stru
 static void lock_look(struct ktr_provider *provider)
 {
 	(void)provider;
+	ktr__imports_look(&ktr__lock_imports);
 	if (ktr__lock_is_on(KTR__LOCK_STACK))
 		ktr__stacks_look();
 }
@@ -224,20 +233,36 @@ static bool lock_is_asked(void)
 	return false;
 }
 
-__attribute__((constructor)) static void lock_begin(void)
+static bool lock_is_there;
+
+static void lock_begin_it(void)
 {
 	struct ktr_provider *provider;
 
-	if (gettid() != getpid())
-		return; /* `ktr attach`: see above */
-	ktr__lock_resolve();
-	ktr__module_attach(&ktr__module_entry);
-	if (!lock_is_asked())
-		return;
+	lock_is_there = true;
 	ktr__mutex_begin();
-	ktr__stacks_want();
+	ktr__stacks_want(lock_is_late);
 	if (ktr_provider_register("lock", &lock_ops, NULL, &provider))
 		return;
 	for (unsigned i = 0; i < KTR__LOCK_N; i++)
 		ktr_provider_offer(provider, NULL, NULL, lock_name[i], (void *)(uintptr_t)i, &ktr__lock_probe[i]);
+}
+
+void ktr__lock_begin(void)
+{
+	if (lock_is_there)
+		return;
+	ktr__lock_resolve();
+	lock_begin_it();
+}
+
+__attribute__((constructor)) static void lock_loaded(void)
+{
+	lock_is_late = gettid() != getpid();
+	if (lock_is_late)
+		return; /* `ktr attach` */
+	ktr__lock_resolve();
+	ktr__module_attach(&ktr__module_entry);
+	if (lock_is_asked())
+		lock_begin_it();
 }

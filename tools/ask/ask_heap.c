@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/record/run_heap.h"
+#include "tools/ask/ask_heap.h"
 
 #include "tools/options.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A number of bytes, of 1,024 each with k, of as many of those with m, and so on with g; 2^40 at most. */
-static int run_heap_is_size(const char *text)
+static int ask_heap_is_size(const char *text)
 {
 	static const char units[] = "kmg";
 	char *end;
@@ -20,15 +20,15 @@ static int run_heap_is_size(const char *text)
 	return !unit || n <= 1ull << 40 >> 10 * (unit - units + 1);
 }
 
-int run_heap_take(void *at, const char *what, const char *text, char **argv)
+int ask_heap_take(void *at, const char *what, const char *text, char **argv)
 {
-	if (strcmp(text, "all") != 0 && strcmp(text, "callers") != 0 && !run_heap_is_size(text))
+	if (strcmp(text, "all") != 0 && strcmp(text, "callers") != 0 && !ask_heap_is_size(text))
 		return usage_error(argv[0], "%s %s: all, callers, or a number of bytes, 512k say", what, text);
 	*(const char **)at = text;
 	return 0;
 }
 
-void run_heap_probes(FILE *to, const char *what)
+void ask_heap_probes(FILE *to, const char *what)
 {
 	static const char gives[] = "heap:::free,heap:::realloc,heap:::fail";
 

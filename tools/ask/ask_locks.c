@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/record/run_locks.h"
+#include "tools/ask/ask_locks.h"
 
 #include "tools/options.h"
 
@@ -18,7 +18,8 @@ static const struct {
 	{ "all", "lock:::*-*" }, /* but for stacks, whose name has no - */
 };
 
-const char *run_locks_probes(const char *kind, size_t n_bytes)
+/* The probes of a kind, whose name has so many bytes. NULL: it is none. */
+static const char *ask_locks_of(const char *kind, size_t n_bytes)
 {
 	for (unsigned i = 0; i < sizeof(locks_kinds) / sizeof(locks_kinds[0]); i++)
 		if (strlen(locks_kinds[i].kind) == n_bytes && strncmp(locks_kinds[i].kind, kind, n_bytes) == 0)
@@ -26,16 +27,30 @@ const char *run_locks_probes(const char *kind, size_t n_bytes)
 	return NULL;
 }
 
-int run_locks_check(const char *command, const char *kinds)
+int ask_locks_take(void *to, const char *what, const char *kinds, char **argv)
 {
 	size_t length;
 
 	for (const char *at = kinds;; at += length + 1) {
 		length = strcspn(at, ",");
-		if (!run_locks_probes(at, length))
-			return usage_error(command, "--lock %s: of contention, hold, errors, signals, inversions, stacks, all, "
-					   "separated by commas", kinds);
+		if (!ask_locks_of(at, length))
+			return usage_error(argv[0], "%s %s: of contention, hold, errors, signals, inversions, stacks, all, "
+					   "separated by commas", what, kinds);
 		if (!at[length])
-			return 0;
+			break;
+	}
+	*(const char **)to = kinds;
+	return 0;
+}
+
+void ask_locks_probes(FILE *to, const char *kinds)
+{
+	const char *before = "";
+	size_t length;
+
+	for (; *kinds; kinds += length + (kinds[length] == ',')) {
+		length = strcspn(kinds, ",");
+		fprintf(to, "%s%s", before, ask_locks_of(kinds, length));
+		before = ",";
 	}
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the objects of a process import, led elsewhere while it runs: for providers that stand before functions of
+ * the C library, in programs that run already. Calls within the library that has the function are not seen, nor
+ * those through pointers that the program has taken down before.
+ *
+ * All here is called under the registry's lock.
+ */
+#ifndef KTR_IMPORTS_H
+#define KTR_IMPORTS_H
+
+#include <ktr/error.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ktr__import {
+	const char *name;
+	const char *version, *old; /* that an object may ask for; "": none */
+	const void *ours;
+	void *const *real; /* where the address is of what is called otherwise; not NULL when they are led */
+	bool is_direct;	   /* an object that has not called it yet would find it; as of when they were led */
+};
+
+struct ktr__imports {
+	struct ktr__import *import;
+	unsigned n;
+	unsigned long long changes; /* of what is loaded, when it was last looked at */
+	bool is_on, is_settled;	    /* the last look found nothing to do */
+};
+
+/*
+ * From now on calls of everything that is loaded, but of ktr itself and of the loader, go to ours. 0, or -errno and
+ * why: what the process may read of itself does not tell what may be written to, or nothing imports any of them.
+ */
+int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why);
+
+/* The same for what has come since, also for what was being loaded. Once a second is enough. */
+void ktr__imports_look(struct ktr__imports *imports);
+
+/* They are as they were. A call that is in one of ours goes on there. */
+void ktr__imports_restore(struct ktr__imports *imports);
+
+#endif
