@@ -114,6 +114,14 @@ struct ktr__counted {
 void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,
 		     struct ktr__counted *counted);
 
+/* Which bytes of a word are zero: bit 7 of the lowest of those is set, and of none below it. */
+static inline uint64_t ktr__zero_bytes(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u;
+
+	return (word - ones) & ~word & (ones << 7);
+}
+
 /*
  * Writing: ring entries to packed events. One struct per packet being filled.
  */

@@ -154,6 +154,38 @@ static inline void codec_pack_numbers(const struct ktr__program *program, const 
 	}
 }
 
+/*
+ * The arguments of an event whose only string lies whole, without a NUL, in the words that it has no arguments for.
+ * Returns their end; NULL: it is another one. What ktr__put_odd() does for any, without looking at each argument.
+ */
+static inline uint8_t *codec_pack_text(const struct ktr__program *program, const struct ktr_entry *entry,
+				       uint8_t *at)
+{
+	const unsigned which = (unsigned)__builtin_ctz(program->payload), n_args = program->n_args;
+	const uint64_t *from = &entry->arg[n_args], length = entry->arg[which];
+	uint64_t zeros = 0, left = length;
+	uint8_t *to = at + program->text;
+
+	if (length > 8u * (KTR_ARGS_MAX - n_args))
+		return NULL;
+	for (unsigned i = 0; i < which; i++)
+		codec_pack_64(at + program->off[i], entry->arg[i]);
+	for (; left >= 8; left -= 8, to += 8) {
+		codec_pack_64(to, *from);
+		zeros |= ktr__zero_bytes(*from++);
+	}
+	if (left) {
+		codec_pack_64(to, *from);
+		zeros |= ktr__zero_bytes(*from | UINT64_MAX << 8 * left);
+		to += left;
+	}
+	*to++ = 0;
+	to -= program->text;
+	for (unsigned i = which + 1; i < n_args; i++)
+		codec_pack_64(to + program->off[i], entry->arg[i]);
+	return zeros ? NULL : to + program->fixed;
+}
+
 /* Any event, which left slots follow. 1, or 0 when it is not packed: pack->why. */
 static __attribute__((noinline)) int codec_pack_unusual(struct ktr__pack *pack,
 							const struct codec_pack_clock *clock,
@@ -256,7 +288,9 @@ codec_pack_usual(struct ktr__pack *pack, const struct codec_pack_clock *clock, c
 			end += program->fixed;
 		} else if (!program->ready) {
 			break;
-		} else {
+		} else if (program->text == KTR__PROGRAM_TEXT || program->literal ||
+			   !(end = codec_pack_text(program, e, at + CODEC_PACK_HEADER))) {
+			end = at + CODEC_PACK_HEADER;
 			end = ktr__put_odd(program, program->literal ? pack->literals[site] : NULL, e,
 					   (uint32_t)(stop - e - 1), end, at);
 		}

@@ -55,14 +55,6 @@ static inline unsigned codec_payload_width(const struct ktr__program *program, u
 	return next - program->off[i];
 }
 
-/* Which bytes of a word are zero: bit 7 of the lowest of those is set, and of none below it. */
-static inline uint64_t codec_payload_zeros(uint64_t word)
-{
-	const uint64_t ones = 0x0101010101010101u;
-
-	return (word - ones) & ~word & (ones << 7);
-}
-
 /* Copies n bytes by words of 8; at and from have room for the last. Not 0: there is a NUL among them. */
 static inline uint64_t codec_payload_copy(uint8_t *at, const char *from, uint32_t n)
 {
@@ -72,12 +64,12 @@ static inline uint64_t codec_payload_copy(uint8_t *at, const char *from, uint32_
 	for (i = 0; i + 8 <= n; i += 8) {
 		memcpy(&word, from + i, sizeof(word));
 		memcpy(at + i, &word, sizeof(word));
-		zeros |= codec_payload_zeros(word);
+		zeros |= ktr__zero_bytes(word);
 	}
 	if (i < n) {
 		memcpy(&word, from + i, sizeof(word));
 		memcpy(at + i, &word, sizeof(word));
-		zeros |= codec_payload_zeros(word | UINT64_MAX << 8 * (n - i));
+		zeros |= ktr__zero_bytes(word | UINT64_MAX << 8 * (n - i));
 	}
 	return zeros;
 }
