@@ -521,6 +521,56 @@ static void hostile_packets(void)
 	CU_ASSERT(ends < 3000);
 }
 
+/* One string of so many letters among numbers, with a NUL at a place if that is within: what is read of it. */
+static unsigned short_string_is_wrong(unsigned n_args, unsigned which, uint32_t length, uint32_t nul)
+{
+	uint8_t type[KTR_ARGS_MAX];
+	struct ktr__pack pack = begin_pack();
+	struct ktr_packet_header head;
+	struct ktr_event event;
+	struct ktr__found found;
+	struct ktr__walk walk;
+	uint32_t n = nul < length ? nul : length;
+	unsigned wrong = 0;
+
+	words[1] = 77;
+	for (unsigned i = 0; i < KTR_ARGS_MAX; i++)
+		type[i] = i == which ? KTR_ARG_STR : KTR_ARG_U32;
+	ktr__program_make(&programs[1], n_args, type);
+	/* The first event of a packet is not the usual one. */
+	for (unsigned k = 0; k < 3; k++) {
+		ring[k] = (struct ktr_entry){ .timestamp = 100 + k, .site = 1, .thread = 1 };
+		for (unsigned i = 0; i < n_args; i++)
+			ring[k].arg[i] = i == which ? length : i + 1;
+		memset(&ring[k].arg[n_args], 'x', length);
+		if (nul < length)
+			((char *)&ring[k].arg[n_args])[nul] = '\0';
+	}
+	wrong += ktr__pack_run(&pack, ring, 3) != 3;
+	head = seal(&pack);
+	ktr__walk_begin(&walk, packet, &head, programs, N_SITES);
+	for (unsigned k = 0; k < 3; k++) {
+		wrong += ktr__walk_next(&walk, &event, &found) != 1;
+		for (unsigned i = 0; i < n_args; i++)
+			wrong += i != which && event.arg[i] != i + 1;
+		wrong += event.str[which].n_bytes != n || event.str[which].cut != (nul < length) ||
+			 memcmp(event.str[which].bytes, &ring[k].arg[n_args], n) != 0;
+	}
+	return wrong;
+}
+
+static void short_strings(void)
+{
+	unsigned wrong = 0;
+
+	for (unsigned n_args = 1; n_args <= KTR_ARGS_MAX; n_args++)
+		for (unsigned which = 0; which < n_args; which++)
+			for (uint32_t length = 0; length <= 8 * (KTR_ARGS_MAX - n_args); length++)
+				for (uint32_t nul = 0; nul <= length; nul++)
+					wrong += short_string_is_wrong(n_args, which, length, nul);
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
 static void raw_bytes_in_text(void)
 {
 	char text[] = "a\xee\xbe\x80"
@@ -533,5 +583,5 @@ static void raw_bytes_in_text(void)
 
 SUITE(codec, TEST(random_round_trips), TEST(sizes), TEST(high_site_is_extended),
       TEST(unknown_site_keeps_its_words), TEST(packet_ends_where_the_cpu_changes),
-      TEST(full_packet_ends_between_events), TEST(hostile_entries), TEST(later_than_now_is_now),
-      TEST(bad_programs), TEST(hostile_packets), TEST(raw_bytes_in_text));
+      TEST(full_packet_ends_between_events), TEST(hostile_entries), TEST(short_strings),
+      TEST(later_than_now_is_now), TEST(bad_programs), TEST(hostile_packets), TEST(raw_bytes_in_text));
