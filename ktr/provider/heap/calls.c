@@ -202,22 +202,37 @@ struct ktr__imports ktr__heap_imports = { .import = calls_import,
 int ktr__heap_is_first;
 static __thread int calls_noticed __attribute__((tls_model("initial-exec")));
 
-static void *calls_notice(size_t n)
+#define CALLS_NOTICE(type, name, parameters, arguments, version)                                 \
+	static type calls_notice_##name parameters                                               \
+	{                                                                                        \
+		calls_noticed = 1;                                                               \
+		return ktr__heap_real.name arguments;                                            \
+	}
+KTR__HEAP_CALLS(CALLS_NOTICE)
+
+void ktr__heap_notice(void)
 {
-	calls_noticed = 1;
-	return ktr__heap_real.malloc(n);
+#define CALLS_TO_NOTICE(type, name, parameters, arguments, version)                              \
+	__atomic_store_n(&ktr__heap_way.name, calls_notice_##name, __ATOMIC_RELEASE);
+	KTR__HEAP_CALLS(CALLS_TO_NOTICE)
+	calls_noticed = 0;
+}
+
+int ktr__heap_noticed(void)
+{
+#define CALLS_TO_REAL(type, name, parameters, arguments, version)                                \
+	__atomic_store_n(&ktr__heap_way.name, ktr__heap_real.name, __ATOMIC_RELEASE);
+	KTR__HEAP_CALLS(CALLS_TO_REAL)
+	return calls_noticed;
 }
 
 /* The C library calls what the program does: an address would not tell, for programs have such of their own. */
 void ktr__heap_look_first(void)
 {
-	void *(*way)(size_t) = __atomic_load_n(&ktr__heap_way.malloc, __ATOMIC_ACQUIRE);
 	char *volatile text;
 
-	calls_noticed = 0;
-	__atomic_store_n(&ktr__heap_way.malloc, calls_notice, __ATOMIC_RELEASE);
+	ktr__heap_notice();
 	text = strdup("a text that is not known before");
-	__atomic_store_n(&ktr__heap_way.malloc, way, __ATOMIC_RELEASE);
+	ktr__heap_is_first = ktr__heap_noticed();
 	free(text);
-	ktr__heap_is_first = calls_noticed;
 }

@@ -54,6 +54,10 @@ void ktr__heap_resolve(void);
 extern int ktr__heap_is_first;
 void ktr__heap_look_first(void);
 
+/* Does this thread call any of ours between the two? While nothing is traced. */
+void ktr__heap_notice(void);
+int ktr__heap_noticed(void);
+
 /* Has them call ours by the pointers of what is loaded, where the agent came later. */
 extern struct ktr__imports ktr__heap_imports;
 

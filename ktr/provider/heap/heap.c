@@ -12,6 +12,7 @@
 
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/heap/calls.h"
+#include "ktr/provider/heap/operators.h"
 #include "ktr/provider/heap/probes.h"
 #include "ktr/provider/heap/sampled.h"
 #include "ktr/provider/heap/traced.h"
@@ -148,6 +149,7 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 	}
 	if (heap_is_late && ktr__imports_lead(&ktr__heap_imports, why))
 		return -why->code;
+	ktr__operators_lead();
 	if (number == KTR__HEAP_SAMPLE || number == KTR__HEAP_ALLOC_STACK)
 		ktr__stacks_look();
 	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
@@ -158,6 +160,12 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 	return 0;
 }
 
+static void heap_restore(void)
+{
+	ktr__imports_restore(&ktr__heap_imports);
+	ktr__operators_restore();
+}
+
 static void heap_disable(struct ktr_provider_probe *probe)
 {
 	if (ktr__heap_probe[heap_number(probe)] != probe)
@@ -165,7 +173,7 @@ static void heap_disable(struct ktr_provider_probe *probe)
 	__atomic_fetch_and(&ktr__heap_on, ~(1u << heap_number(probe)), __ATOMIC_RELEASE);
 	heap_lead();
 	if (!(ktr__heap_on & (KTR__HEAP_TURN - 1)))
-		ktr__imports_restore(&ktr__heap_imports);
+		heap_restore();
 }
 
 static const struct ktr_provider_arg heap_kinds[] = {
@@ -196,6 +204,7 @@ static void heap_look(struct ktr_provider *provider)
 {
 	(void)provider;
 	ktr__imports_look(&ktr__heap_imports);
+	ktr__operators_again();
 	if (ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK)))
 		ktr__stacks_look();
 }
@@ -230,6 +239,8 @@ static void heap_begin_it(void)
 	struct ktr_provider *provider;
 
 	heap_is_there = true;
+	if (!heap_is_late)
+		ktr__operators_look();
 	ktr__stacks_want(heap_is_late);
 	ktr_provider_register("heap", &heap_ops, NULL, &provider);
 }

@@ -10,11 +10,9 @@
  */
 #include "ktr/provider/heap/traced.h"
 
-#include "ktr/provider/heap/probes.h"
-#include "ktr/provider/heap/sampled.h"
+#include "ktr/provider/heap/tell.h"
 #include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/image.h"
-#include "ktr/provider/profile/stacks.h"
 #include "ktr/provider/registry/fire.h"
 
 #include <errno.h>
@@ -95,7 +93,7 @@ static __attribute__((noinline)) void heap_got_strange(const void *block, uint64
 	heap_fire(block, n, period, &frame);
 }
 
-static void heap_got(const void *block, uint64_t n, const struct ktr__here *here)
+void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here)
 {
 	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
 	uint64_t period = __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED);
@@ -119,7 +117,7 @@ static void heap_got(const void *block, uint64_t n, const struct ktr__here *here
 	}
 }
 
-static void heap_gives(const void *block, const struct ktr__here *here)
+void ktr__heap_gives(const void *block, const struct ktr__here *here)
 {
 	bool is_sampled = ktr__sampled_take((uintptr_t)block);
 
@@ -151,7 +149,7 @@ static void heap_moves(const void *block, uint64_t n, const struct ktr__here *he
 		const struct ktr__here here = KTR__HERE();                                       \
 		void *block = ktr__heap_real.name arguments;                                     \
 												 \
-		heap_got(block, n, &here);                                                       \
+		ktr__heap_got(block, n, &here);                                                       \
 		return block;                                                                    \
 	}
 HEAP_TOLD(malloc, (size_t n), (n), n)
@@ -167,7 +165,7 @@ static __attribute__((noinline)) int heap_told_posix_memalign(void **to, size_t 
 	int code = ktr__heap_real.posix_memalign(to, align, n);
 
 	if (code != EINVAL)
-		heap_got(code ? NULL : *to, n, &here);
+		ktr__heap_got(code ? NULL : *to, n, &here);
 	return code;
 }
 
@@ -179,7 +177,7 @@ static __attribute__((noinline)) void *heap_told_realloc(void *p, size_t n)
 	if (p)
 		heap_moves(p, n, &here);
 	block = ktr__heap_real.realloc(p, n);
-	heap_got(block, n, &here);
+	ktr__heap_got(block, n, &here);
 	return block;
 }
 
@@ -188,7 +186,7 @@ static __attribute__((noinline)) void heap_told_free(void *p)
 	const struct ktr__here here = KTR__HERE();
 
 	if (p)
-		heap_gives(p, &here);
+		ktr__heap_gives(p, &here);
 	ktr__heap_real.free(p);
 }
 
@@ -203,6 +201,11 @@ static inline __attribute__((always_inline)) bool heap_passes(uint64_t n)
 		return false;
 	heap_self.left -= n;
 	return true;
+}
+
+bool ktr__heap_passes(uint64_t n)
+{
+	return heap_passes(n);
 }
 
 #define HEAP_TRACE(type, name, parameters, arguments, n)                                         \
@@ -238,7 +241,7 @@ KTR__HEAP_OPTIMIZED void *ktr__traced_realloc(void *p, size_t n)
 
 KTR__HEAP_OPTIMIZED void ktr__traced_free(void *p)
 {
-	if (__builtin_expect(ktr__sampled_may((uintptr_t)p) || ktr__heap_is_on(KTR__HEAP_FREE), 0))
+	if (__builtin_expect(ktr__heap_tells_free(p), 0))
 		KTR__HEAP_TAIL heap_told_free(p);
 	KTR__HEAP_TAIL ktr__heap_real.free(p);
 }

@@ -169,6 +169,13 @@ static bool imports_open(const struct dl_phdr_info *info, struct imports_object 
 	return object->symbol && object->text;
 }
 
+static bool imports_is_owner(const struct ktr__imports *imports, const struct imports_object *object)
+{
+	uintptr_t real = (uintptr_t)*imports->import[0].real;
+
+	return real >= object->low && real < object->high;
+}
+
 static bool imports_is_ready(const struct imports_walk *walk, const struct imports_object *object)
 {
 	const struct imports_range *range;
@@ -231,7 +238,8 @@ static bool imports_would_be(const struct imports_object *object, const struct k
 	    strcmp(import->name, object->text + object->symbol[symbol].st_name) != 0)
 		return false;
 	version = imports_version(object, symbol);
-	return !version || strcmp(version, import->version) == 0 || strcmp(version, import->old) == 0;
+	return !version || !import->version || strcmp(version, import->version) == 0 ||
+	       strcmp(version, import->old) == 0;
 }
 
 static void imports_slot(struct imports_walk *walk, const struct imports_object *object, const ElfW(Rela) *rela,
@@ -273,7 +281,8 @@ static int imports_visit(struct dl_phdr_info *info, size_t size, void *context)
 		imports_read_maps(walk);
 	if (walk->failed)
 		return 1;
-	if (!imports_open(info, &object))
+	if (!imports_open(info, &object) ||
+	    (walk->imports->spares_owner && imports_is_owner(walk->imports, &object)))
 		return 0;
 	if (!imports_is_ready(walk, &object)) {
 		walk->waits = true;
@@ -328,7 +337,7 @@ int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why)
 	imports_walk(&walk);
 	if (walk.failed)
 		return ktr_error_set(why, ENOTSUP, "/proc/self/maps cannot be read, which says what may be written to");
-	if (!walk.n_led)
+	if (!walk.n_led && !imports->may_be_none)
 		return ktr_error_set(why, ENOTSUP, "nothing in the process calls any of it by the loader's pointers");
 	imports->is_on = true;
 	return 0;

@@ -16,7 +16,7 @@
 
 struct ktr__import {
 	const char *name;
-	const char *version, *old; /* that an object may ask for; "": none */
+	const char *version, *old; /* that an object may ask for; "": none; NULL: any */
 	const void *ours;
 	void *const *real; /* where the address is of what is called otherwise; not NULL when they are led */
 	bool is_direct;	   /* an object that has not called it yet would find it; as of when they were led */
@@ -25,6 +25,8 @@ struct ktr__import {
 struct ktr__imports {
 	struct ktr__import *import;
 	unsigned n;
+	bool spares_owner; /* what the object that has the real ones calls of its own stays so */
+	bool may_be_none;  /* nothing that is loaded need import any of them */
 	unsigned long long changes; /* of what is loaded, when it was last looked at */
 	bool is_on, is_settled;	    /* the last look found nothing to do */
 };

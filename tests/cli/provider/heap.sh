@@ -14,6 +14,7 @@ x86_64) ;;
 	;;
 esac
 host=$dir/heap_host
+cxx=${CXX:-c++}
 $cc -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-builtin tests/programs/provider/heap_host.c -o "$host" -lpthread || exit 1
 unset LD_PRELOAD
 
@@ -74,6 +75,18 @@ is 'samples' "$(python3 tests/cli/provider/heap.py near "$dir/heap" \
 	$(sed 's/.* got_bytes=\([0-9]*\) .* live_bytes=\([0-9]*\) .*/\1 \2/' "$dir/out") | uniq)" near
 is 'are said to be some' "$("$ktr" heap "$dir/t" | grep -c 'samples, one in 16384 bytes: these are estimates')" 1
 
+# C++'s operators: libstdc++'s, which call malloc(3), and below those that other allocators bring.
+$cxx -std=c++17 -O1 -g -fno-builtin tests/programs/provider/heap_new.cc -o "$dir/heap_new" -lpthread || exit 1
+operators() { # NAME REFUSED [OBJECT]
+	rm -rf "$dir/t"
+	status 0 env ${3:+LD_PRELOAD="$3"} "$ktr" run --agent -e 256k --heap all -o "$dir/t" "$dir/heap_new" "$2"
+	"$ktr" heap --json "$dir/t" >"$dir/heap"
+	is "$1: operators" "$(python3 tests/cli/provider/heap.py sums "$dir/heap" new_work)" "$(cat "$dir/out")"
+	is "$1: what was not to be had" "$(grep -o '^refused=.*' "$dir/err") $(grep -o '"unknown": [0-9]*' "$dir/heap")" \
+		"refused=$2 \"unknown\": 0"
+}
+operators 'libstdc++' 3000
+
 # Another allocator: what stands behind is called.
 others='libjemalloc\.so\.2|libtcmalloc_minimal\.so\.4|libmimalloc\.so\.2'
 for other in $(ldconfig -p | sed -nE "s,.*=> (.*/($others))\$,\1,p" | sort -u); do
@@ -81,6 +94,10 @@ for other in $(ldconfig -p | sed -nE "s,.*=> (.*/($others))\$,\1,p" | sort -u); 
 	status 0 env LD_PRELOAD="$other" "$ktr" run --agent -e 256k --heap all -o "$dir/t" "$host" count 4 5000 2
 	"$ktr" heap --json "$dir/t" >"$dir/heap"
 	counts "${other##*/}"
+	case $other in
+	*mimalloc*) operators "${other##*/}" 0 "$other" ;; # its new ends the program where there is none
+	*) operators "${other##*/}" 3000 "$other" ;;
+	esac
 done
 
 # Who has an allocator of its own is told, and keeps it to itself; a sandbox does not mind.

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a call that gets memory, or gives some back, tells. Each keeps errno. */
+#ifndef KTR_HEAP_TELL_H
+#define KTR_HEAP_TELL_H
+
+#include "ktr/provider/heap/probes.h"
+#include "ktr/provider/heap/sampled.h"
+#include "ktr/provider/profile/stacks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Does nobody want to know of a block of so many bytes that is got? Counts it. */
+bool ktr__heap_passes(uint64_t n);
+
+/* One was got, NULL: none. Not told where ktr__heap_passes() says so. */
+void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here);
+
+/* May somebody want to know that this one is given back? */
+static inline bool ktr__heap_tells_free(const void *block)
+{
+	return ktr__sampled_may((uintptr_t)block) || ktr__heap_is_on(KTR__HEAP_FREE);
+}
+
+/* It is about to be; not NULL. */
+void ktr__heap_gives(const void *block, const struct ktr__here *here);
+
+#endif
