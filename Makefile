@@ -556,6 +556,7 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 	FULL=1 O=$(O) sh tests/cli/tool/task.sh
 	FLIPS=20000000 SWITCHES=20000 O=$(O) sh tests/stress/fbt.sh
 	FLIPS=20000000 O=$(O) sh tests/stress/plain.sh
+	O=$(O) sh tests/stress/lock_times.sh
 	BLOCKS=100000000 O=$(O) sh tests/stress/heap.sh
 	$(MAKE) $(O)/tests/unit
 	KTR_TEST_ALL=1 $(O)/tests/unit reader_damage fsck

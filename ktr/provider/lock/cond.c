@@ -21,10 +21,9 @@ struct cond_wait {
 static void cond_begin(struct cond_wait *wait, const pthread_cond_t *cond, pthread_mutex_t *mutex,
 		       const void *caller)
 {
-	*wait = (struct cond_wait){ cond, mutex, caller, 0, false };
+	*wait = (struct cond_wait){ cond, mutex, caller, ktr__lock_now_ns(), false };
 	KTR__LOCK_FIRE(COND_WAIT, caller, 3, cond, mutex);
 	wait->left = ktr__mutex_leaves(mutex, caller);
-	wait->began_ns = ktr__lock_now_ns();
 }
 
 /* After any other code it has the mutex again, or has it still. */

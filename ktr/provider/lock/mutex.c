@@ -102,13 +102,13 @@ static __attribute__((noinline)) void mutex_block(struct mutex_wait *wait, const
 {
 	int saved = errno;
 
+	wait->began_ns = ktr__lock_now_ns();
 	wait->owner = mutex_owner(mutex);
 	KTR__LOCK_FIRE(MUTEX_BLOCK, caller, 3, mutex, wait->owner);
 	wait->inversion.owner = 0;
 	if (ktr__lock_is_on(KTR__LOCK_MUTEX_INVERTED))
 		ktr__inversion_begin(&wait->inversion, wait->owner);
 	errno = saved;
-	wait->began_ns = ktr__lock_now_ns();
 }
 
 static __attribute__((noinline)) void mutex_blocked(const struct mutex_wait *wait, const pthread_mutex_t *mutex,

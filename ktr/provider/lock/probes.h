@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider's probes, lock:::NAME, after plockstat's: -block and -spin come before a thread waits, -blocked and
- * -spun after that, with how long it was. And how one is fired.
+ * -spun after that, with how long it was since it was found that it must. And how one is fired.
  *
  * A row: identifier, name, its arguments as name:kind.
  */

@@ -34,9 +34,9 @@ struct rwlock_wait {
 static __attribute__((noinline)) void rwlock_block(struct rwlock_wait *wait, const pthread_rwlock_t *lock,
 						   const void *caller)
 {
+	wait->began_ns = ktr__lock_now_ns();
 	wait->owner = rwlock_owner(lock);
 	KTR__LOCK_FIRE(RW_BLOCK, caller, 4, lock, wait->write, wait->owner);
-	wait->began_ns = ktr__lock_now_ns();
 }
 
 static __attribute__((noinline)) void rwlock_blocked(const struct rwlock_wait *wait, const pthread_rwlock_t *lock,

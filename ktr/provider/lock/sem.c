@@ -53,8 +53,8 @@ static bool sem_try(sem_t *sem)
 			return sem_ends(s, real, wait.caller);                                   \
 		if (sem_try(s))                                                                  \
 			return sem_ends(s, 0, wait.caller);                                      \
-		KTR__LOCK_FIRE(SEM_BLOCK, wait.caller, 2, s);                                    \
 		wait.began_ns = ktr__lock_now_ns();                                              \
+		KTR__LOCK_FIRE(SEM_BLOCK, wait.caller, 2, s);                                    \
 		pthread_cleanup_push(sem_cancelled, &wait);                                      \
 		rc = (real);                                                                     \
 		pthread_cleanup_pop(0);                                                          \

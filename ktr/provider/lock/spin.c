@@ -21,8 +21,8 @@ int ktr__traced_pthread_spin_lock(pthread_spinlock_t *l)
 	uint64_t began_ns, ns;
 
 	if (__builtin_expect(code == EBUSY, 0)) {
-		KTR__LOCK_FIRE(SPIN_SPIN, caller, 2, l);
 		began_ns = ktr__lock_now_ns();
+		KTR__LOCK_FIRE(SPIN_SPIN, caller, 2, l);
 		code = ktr__lock_real.pthread_spin_lock(l);
 		ns = ktr__lock_now_ns() - began_ns;
 		KTR__LOCK_FIRE(SPIN_SPUN, caller, 3, l, ns);
@@ -49,8 +49,8 @@ int ktr__traced_pthread_barrier_wait(pthread_barrier_t *b)
 	uint64_t began_ns, ns;
 	int code;
 
-	KTR__LOCK_FIRE(BARRIER_BLOCK, caller, 2, b);
 	began_ns = ktr__lock_now_ns();
+	KTR__LOCK_FIRE(BARRIER_BLOCK, caller, 2, b);
 	code = ktr__lock_real.pthread_barrier_wait(b);
 	ns = ktr__lock_now_ns() - began_ns;
 	KTR__LOCK_FIRE(BARRIER_BLOCKED, caller, 4, b, ns, (uint32_t)(code == PTHREAD_BARRIER_SERIAL_THREAD));

@@ -3,7 +3,8 @@
 # What `ktr lockstat` says in words: locks that threads take in different order, though they did not meet; convoys; herds. And
 # nothing of programs that look like it: the same order, or by one thread, under a common lock, by attempts that do not wait, of
 # readers, of a lock that another one has come in place of; a lock that is held long; a broadcast that each has waited for.
-# FULL=1, in make check-long: also what depends on how threads are scheduled, convoys and inversions of priorities.
+# FULL=1, in make check-long: also what depends on how threads are scheduled, convoys and inversions of priorities; and the
+# indexer, whose own points say the same.
 . "$(dirname "$0")/../lib.inc"
 case $(uname -m) in
 x86_64) ;;
@@ -57,4 +58,26 @@ for event in map(json.loads, sys.stdin):
 sys.exit(2 * ns["mutex-inverted"] >= ns["mutex-blocked"])' && break
 done
 is 'asleep' "$(cat "$dir/said")" ''
+
+# The indexer of the examples with its points, and without any of them, or libktr: which lock the workers waited for, and who
+# had it.
+$cc -std=gnu11 -D_GNU_SOURCE -O2 -g -DKTR_OFF -Iinclude examples/indexer/*.c -o "$dir/indexer" -lpthread || exit 1
+mkdir "$dir/files"
+find /usr/include -type f -name '*.h' | sort | xargs cat 2>/dev/null | head -c 24000000 | split -b 2000000 - "$dir/files/"
+status 0 "$ktr" run -e 256k -o "$dir/points" -- "$O/examples/indexer" -j 4 -o "$dir/index" "$dir/files"
+status 0 "$ktr" run --agent -e 256k --lock contention,hold -o "$dir/t" "$dir/indexer" -j 4 -o "$dir/index2" "$dir/files"
+# A shard by its place in the array.
+shard() {
+	"$ktr" lockstat -n 0 "$dir/t" | python3 -c '
+import collections, re, sys
+bytes_each, waited = int(sys.argv[1], 16) // 8, collections.Counter()
+table = sys.stdin.read().split("\nWho waited for whom")[1].split("\nOwner changes")[0]
+for n, ns, offset, caller in re.findall(r"^ *(\d+) +(\d+) shards(?:\+0x([0-9a-f]+))? .* for (\w+)\+", table, re.M):
+    waited[int(offset or "0", 16) // bytes_each, caller] += int(n) * int(ns)
+print(*waited.most_common(1)[0][0])' "$(nm -S "$dir/indexer" | awk '$4 == "shards" { print $2 }')"
+}
+is 'the indexer: as its points have it' "$("$ktr" sql --csv "$dir/points" "SELECT key FROM spans WHERE grp = 'lock wait' GROUP BY key
+	ORDER BY sum(dur) DESC LIMIT 1" | tr -d '\r' | tail -n 1) $("$ktr" dump "$dir/points" | sed -n 's/.*holder:"\([a-z]*\).*/\1/p' |
+	sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')" '7 flusher'
+is 'the indexer: and without them' "$(shard)" '7 flush_shard'
 exit $failed
