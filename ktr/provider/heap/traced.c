@@ -105,7 +105,8 @@ void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here)
 			KTR__FIRE2(ktr__heap_probe[KTR__HEAP_FAIL], n, here->pc);
 		return;
 	}
-	if (!heap_is_due(n, on, period) || !ktr__sampled_add((uintptr_t)block))
+	if (!(on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK))) || !heap_is_due(n, on, period) ||
+	    !ktr__sampled_add((uintptr_t)block))
 		period = 0;
 	if (!period && !(on & KTR__HEAP_BIT(ALLOC_STACK))) {
 		if (on & KTR__HEAP_BIT(ALLOC))
@@ -119,7 +120,7 @@ void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here)
 
 void ktr__heap_gives(const void *block, const struct ktr__here *here)
 {
-	bool is_sampled = ktr__sampled_take((uintptr_t)block);
+	bool is_sampled = ktr__sampled_may((uintptr_t)block) && ktr__sampled_take((uintptr_t)block);
 
 	if (heap_is_ours(here))
 		return;
@@ -131,7 +132,7 @@ void ktr__heap_gives(const void *block, const struct ktr__here *here)
 
 static void heap_moves(const void *block, uint64_t n, const struct ktr__here *here)
 {
-	bool is_sampled = ktr__sampled_take((uintptr_t)block);
+	bool is_sampled = ktr__sampled_may((uintptr_t)block) && ktr__sampled_take((uintptr_t)block);
 
 	if (heap_is_ours(here))
 		return;
