@@ -74,7 +74,10 @@ FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr
 # Locks of programs that know nothing of ktr: in the agent. Of glibc on x86-64.
 LOCK_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/lock))
 # Where threads spend their CPU time: in the agent, on x86-64.
-PROFILE_SRC := $(if $(FBT_SRC),$(call src,ktr/provider/profile))
+PROFILE_SRC := $(if $(FBT_SRC),$(call src,ktr/provider/timer ktr/provider/profile))
+# The same into a program's own buffer: a library of its own, which needs nothing of libktr. How a thread begins is
+# another matter in a shared library and in an archive.
+PROFIL_SRC  := $(if $(FBT_SRC),$(call src,ktr/provider/timer ktr/provider/profil))
 # Memory of such programs: likewise, with the profiler's stacks.
 HEAP_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/heap))
 # What a program that runs already imports, led to those two.
@@ -107,6 +110,8 @@ LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHAR
 LIBFBT_PIC   := $(call obj,pic,$(FBT_SRC) ktr/record/module.c $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBTASK_PIC  := $(call obj,pic,$(TASK_SRC) conf/kit/array.c) $(SHARED_PIC)
 LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
+LIBPROFIL_PIC := $(call obj,pic,$(filter-out %/wrap.c,$(PROFIL_SRC)))
+LIBPROFIL_WRAP := $(call obj,pic,ktr/provider/profil/create.c ktr/provider/profil/wrap.c)
 LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(LOCK_SRC) $(PROFILE_SRC) $(HEAP_SRC) $(IMPORTS_SRC) $(AGENT_SRC)))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
@@ -132,6 +137,7 @@ BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
 	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a $(O)/lib/libktr-fbt.so) $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-dtrace.so $(O)/lib/libktr-agent.so $(O)/lib/libktr-task.a $(O)/lib/libktr-task.so \
+	$(if $(PROFIL_SRC),$(O)/lib/libktr-profil.a $(O)/lib/libktr-profil.so) \
 	$(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
 include examples/build.mk
@@ -168,7 +174,7 @@ include $(O)/packages.mk
 endif
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBFBT_PIC) $(LIBDTRACE_PIC) $(LIBTASK_PIC) $(LIBAGENT_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBFBT_PIC) $(LIBDTRACE_PIC) $(LIBTASK_PIC) $(LIBPROFIL_PIC) $(LIBPROFIL_WRAP) $(LIBAGENT_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # Where bytes are moved per event is optimised for speed; the rest of the libraries runs at start, per packet, or for
@@ -307,6 +313,15 @@ $(O)/lib/libktr-task.a: $(LIBTASK_PIC) $(O)/lib/libktr-task.so
 	$(call one_object,$(O)/lib/libktr-task.so,$(LIBTASK_PIC),'ktr_error_*',-Wl$(comma)--gc-sections \
 		$$(sed '/^ktr__/d; s/^/-Wl$(comma)-u$(comma)/' $(@:.a=.names)))
 
+# Besides, an object for those who have the linker wrap calls that make threads.
+$(O)/lib/libktr-profil.a: $(LIBPROFIL_PIC) $(LIBPROFIL_WRAP) $(O)/lib/libktr-profil.so
+	$(call one_object,$(O)/lib/libktr-profil.so,$(filter-out %/stand_in.o %/create.o,$(LIBPROFIL_PIC)),,-Wl$(comma)--gc-sections \
+		$$(sed -n '/^ktr_[a-z]/s/^/-Wl$(comma)-u$(comma)/p' $(@:.a=.names)))
+	$(Q)$(CC) -r -nostdlib -fno-lto -o $(@:.a=-wrap.o) $(LIBPROFIL_WRAP)
+	$(Q)$(OBJCOPY) -w --keep-global-symbol='__wrap_*' $(@:.a=-wrap.o)
+	$(Q)$(AR) rcs $@ $(@:.a=-wrap.o)
+	@rm -f $(@:.a=-wrap.o)
+
 $(O)/lib/libktrread.a: $(LIBREAD_PIC) $(O)/lib/libktrread.so
 	$(call one_object,$(O)/lib/libktrread.so,$(LIBREAD_PIC) $(DEMANGLE_LIBS),'ktr_error_*')
 
@@ -366,6 +381,12 @@ $(O)/lib/libktr-task.so: $(LIBTASK_PIC) analyze/task/libktr-task.map
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--as-needed -Wl,--version-script=analyze/task/libktr-task.map -o $@ $(LIBTASK_PIC) \
 		$(TASK_LIBS) -lpthread
 	@ln -sf libktr-task.so $@.$(V_MAJOR)
+
+$(O)/lib/libktr-profil.so: $(LIBPROFIL_PIC) ktr/provider/profil/libktr-profil.map
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/profil/libktr-profil.map -o $@ $(LIBPROFIL_PIC) -lpthread -ldl
+	@ln -sf libktr-profil.so $@.$(V_MAJOR)
 
 $(O)/lib/libktrread.so: $(LIBREAD_PIC) analyze/libktrread.map
 	@mkdir -p $(@D)

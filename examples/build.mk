@@ -7,10 +7,13 @@ EXAMPLES := $(patsubst examples/%/,$(O)/examples/%,$(filter-out %/embed/,$(wildc
 ifeq ($(shell command -v $(firstword $(CXX))),)
 EXAMPLES := $(filter-out %/cxx,$(EXAMPLES))
 endif
+ifeq ($(PROFIL_SRC),)
+EXAMPLES := $(filter-out %/profil,$(EXAMPLES))
+endif
 EXAMPLE_CC = $(CC) -std=gnu11 $(WARN) -Iinclude $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d
 EXAMPLE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wpedantic -Iinclude $(CFLAGS) -MMD -MP -MF $@.d
 EXAMPLE_LIBS = $(O)/lib/libktr.a $(LIBKTR_LIBS)
-EXAMPLES_C := $(filter-out %/cxx %/plugin %/patched %/probes %/provider %/dtrace %/task,$(EXAMPLES))
+EXAMPLES_C := $(filter-out %/cxx %/plugin %/patched %/probes %/provider %/dtrace %/task %/profil,$(EXAMPLES))
 
 .SECONDEXPANSION:
 $(EXAMPLES_C): $(O)/examples/%: $$(wildcard examples/$$*/*.c) $(O)/lib/libktr.a
@@ -39,6 +42,12 @@ $(O)/examples/task: examples/task/task.c $(O)/lib/libktr-task.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(EXAMPLE_CC) -o $@ $< $(O)/lib/libktr-task.a $(TASK_LIBS) -lpthread
+
+# A histogram in a buffer of its own.
+$(O)/examples/profil: examples/profil/profil.c $(O)/lib/libktr-profil.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(EXAMPLE_CC) -o $@ $< -Wl,--wrap=pthread_create,--wrap=thrd_create $(O)/lib/libktr-profil.a -lpthread
 
 $(O)/examples/cxx: examples/cxx/cxx.cc $(O)/lib/libktr.a
 	@mkdir -p $(@D)

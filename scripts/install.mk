@@ -11,7 +11,7 @@ MANDIR     ?= $(DATADIR)/man
 INSTALL    ?= install
 
 MAN_PAGES := $(wildcard man/*.[1-9] man/*/*.[1-9]) man/ktr-trace.5 man/ktr-json.5
-PC_FILES  := ktr.pc ktr-dtrace.pc ktr-fbt.pc ktr-task.pc ktrread.pc
+PC_FILES  := ktr.pc ktr-dtrace.pc ktr-fbt.pc ktr-profil.pc ktr-task.pc ktrread.pc
 SHELLS    := bash zsh fish
 # Where each shell looks for completions, below $(DATADIR).
 COMPLETION_bash := bash-completion/completions/ktr
@@ -45,14 +45,15 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 	ln -sf ktr "$(DESTDIR)$(BINDIR)/ktrdump"
 	$(foreach l,$(MACH_LINKS),ln -sf ktr "$(DESTDIR)$(BINDIR)/$(l)" &&) :
 	$(foreach l,$(BSD_LINKS),ln -sf ktr "$(DESTDIR)$(BINDIR)/$(l)" &&) :
-	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr-probe.a $(O)/lib/libktr-provider.a $(O)/lib/libktr-dtrace.a $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a) $(O)/lib/libktr-task.a $(O)/lib/libktrread.a)
-	for l in libktr.so libktr-writer.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktr-agent.so $(if $(FBT_SRC),libktr-fbt.so) libktr-task.so libktrread.so; do \
+	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr-probe.a $(O)/lib/libktr-provider.a $(O)/lib/libktr-dtrace.a $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a $(O)/lib/libktr-profil.a) $(O)/lib/libktr-task.a $(O)/lib/libktrread.a)
+	for l in libktr.so libktr-writer.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktr-agent.so $(if $(FBT_SRC),libktr-fbt.so libktr-profil.so) libktr-task.so libktrread.so; do \
 		$(INSTALL) -m 644 $(O)/lib/$$l "$(DESTDIR)$(LIBDIR)/$$l.$(VERSION)" && \
 		ln -sf $$l.$(VERSION) "$(DESTDIR)$(LIBDIR)/$$l.$(V_MAJOR)" || exit; done
 	ln -sf libktr.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr.so"
 	ln -sf libktr-probe.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr-probe.so"
 	ln -sf libktr-provider.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr-provider.so"
 	$(if $(FBT_SRC),ln -sf libktr-fbt.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr-fbt.so")
+	$(if $(FBT_SRC),ln -sf libktr-profil.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr-profil.so")
 	ln -sf libktr-dtrace.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr-dtrace.so"
 	ln -sf libktr-task.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr-task.so"
 	ln -sf libktrread.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktrread.so"
@@ -77,8 +78,8 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 uninstall: ## remove what install put there
 	$(foreach l,$(MACH_LINKS),rm -f "$(DESTDIR)$(BINDIR)/$(l)" &&) :
 	$(foreach l,$(BSD_LINKS),rm -f "$(DESTDIR)$(BINDIR)/$(l)" "$(DESTDIR)$(MANDIR)/man1/$(l).1" &&) :
-	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktr_pic.a libktr-probe.a libktr-provider.a libktr-dtrace.a libktr-fbt.a libktr-task.a libktrread.a libktr.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktr-fbt.so libktr-task.so libktrread.so \
-		$(foreach l,libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktr-agent libktr-task libktrread,$l.so.$(V_MAJOR) $l.so.$(VERSION)) \
+	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktr_pic.a libktr-probe.a libktr-provider.a libktr-dtrace.a libktr-fbt.a libktr-profil.a libktr-task.a libktrread.a libktr.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktr-fbt.so libktr-profil.so libktr-task.so libktrread.so \
+		$(foreach l,libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktr-profil libktr-agent libktr-task libktrread,$l.so.$(V_MAJOR) $l.so.$(VERSION)) \
 		$(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
 	rm -f "$(DESTDIR)$(GDB_AUTO)"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr" "$(DESTDIR)$(LIBDIR)/ktr-fbt"

@@ -16,10 +16,10 @@
 #include "ktr/provider/profile/code.h"
 #include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/maps.h"
-#include "ktr/provider/profile/threads.h"
 #include "ktr/provider/profile/unwind.h"
-#include "ktr/provider/profile/wait.h"
 #include "ktr/provider/registry/rows.h"
+#include "ktr/provider/timer/signal.h"
+#include "ktr/provider/timer/threads.h"
 #include "ktr/record/own.h"
 
 #include <ktr/provider.h>
@@ -33,9 +33,6 @@
 #include <string.h>
 #include <time.h>
 
-/* signals of real time are taken from here downwards: programs count up from SIGRTMIN, */
-#define PROFILE_SIGNAL_MOST  61
-#define PROFILE_SIGNAL_LEAST 40       /* and some down from SIGRTMAX */
 #define PROFILE_LEAST_NS     20000ull /* 50 kHz */
 #define PROFILE_MOST_NS      100000000000ull
 
@@ -167,33 +164,18 @@ static void profile_thread_begins(void)
 
 /* ---- the signal ---- */
 
-static bool profile_is_ours(int number)
-{
-	struct sigaction now;
-
-	return number && sigaction(number, NULL, &now) == 0 && now.sa_sigaction == profile_handler;
-}
-
 /* One that the program has left alone. */
 static int profile_take_signal(struct ktr_error *why)
 {
-	struct sigaction now,
-		ours = { .sa_sigaction = profile_handler, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+	int number = ktr__timer_signal_take(profile_signal, profile_handler);
 
-	if (profile_is_ours(profile_signal))
-		return 0;
-	sigfillset(&ours.sa_mask);
-	for (int number = PROFILE_SIGNAL_MOST; number >= PROFILE_SIGNAL_LEAST; number--) {
-		if (sigaction(number, NULL, &now) || now.sa_handler != SIG_DFL)
-			continue;
-		if (sigaction(number, &ours, NULL))
-			return ktr_error_set(why, errno, "no signal can be had: %s", strerror(errno));
-		profile_signal = number;
-		__atomic_store_n(&ktr__wait_without, number, __ATOMIC_RELEASE);
-		return 0;
-	}
-	return ktr_error_set(why, EBUSY, "the program uses all signals of real time from %d to %d",
-			     PROFILE_SIGNAL_LEAST, PROFILE_SIGNAL_MOST);
+	if (number == -EBUSY)
+		return ktr_error_set(why, EBUSY, "the program uses all signals of real time from %d to %d",
+				     KTR__TIMER_SIGNAL_LEAST, KTR__TIMER_SIGNAL_MOST);
+	if (number < 0)
+		return ktr_error_set(why, -number, "no signal can be had: %s", strerror(-number));
+	profile_signal = number;
+	return 0;
 }
 
 /* ---- rates ---- */
@@ -338,7 +320,7 @@ static void profile_look(struct ktr_provider *provider)
 		return;
 	ktr__maps_look();
 	profile_look_strange();
-	if (!profile_is_ours(profile_signal)) {
+	if (!ktr__timer_signal_is_ours(profile_signal, profile_handler)) {
 		/* The program has taken the signal: its handler gets no more of ours. */
 		uint64_t period_ns = profile_period_ns;
 

@@ -3,16 +3,12 @@
 #ifndef KTR_UNWIND_H
 #define KTR_UNWIND_H
 
+#include "ktr/provider/timer/threads.h"
 #include "ktr/record/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
-
-/* Where the calling thread's own stack lies; 0, 0: not known. */
-struct ktr__stack_range {
-	uint64_t low, high;
-};
 
 /*
  * Fills in the frames that led to `at`, innermost first: of what was interrupted the address after its first byte,

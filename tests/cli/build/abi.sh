@@ -72,6 +72,8 @@ threads='pthread_create|sig(wait|waitinfo|timedwait)|signalfd'
 memory='(m|c|re|v|pv|aligned_)alloc|(posix_)?memalign|free'
 exports libktr-agent.so "vfork|$threads|$memory|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
 exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr_ktrace|ktr__provider_fire' ktr/provider.h
+[ ! -e "$O/lib/libktr-profil.so" ] ||
+	exports libktr-profil.so "ktr_(profil|monstartup|moncontrol|mcleanup)[a-z_]*|thrd_create|$threads" ktr/profil.h
 exports libktr-task.so 'ktr_(task|thread|vm|sample|error)_[a-z_]+' ktr/task.h ktr/error.h
 exports libktr-dtrace.so 'dtrace_[a-z_]+|ktr_class_mach|ktr__dtrace_(fire|attach|detach)'
 macros='record[0-6]|record6v|record_(stack|usual)|module_attach|module_detach|class_attach|site_make|own_session'

@@ -13,7 +13,8 @@ fit() {
 	readelf -n "$1" 2>/dev/null | grep -q 'x86 feature:.*SHSTK'
 }
 
-for library in libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktr-agent libktr-task libktrread; do
+for library in libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktr-agent libktr-profil libktr-task \
+	libktrread; do
 	fit "$O/lib/$library.so" || fail "$library.so does not say that it is fit for shadow stacks"
 done
 # Hundreds at once; of one file alone it would not say the name.

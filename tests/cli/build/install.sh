@@ -80,6 +80,19 @@ task() {
 	kill $!
 }
 
+# A histogram of a program's own, by both.
+profil() {
+	[ -e "$1/lib/libktr-profil.so" ] || return
+	for static in '' --static; do
+		# shellcheck disable=SC2046,SC2086
+		$cc examples/profil/profil.c -o "$dir/profil" $(pkg-config $static --cflags --libs ktr-profil) || fail "ktr-profil $static"
+		LD_LIBRARY_PATH=$1/lib "$dir/profil" >"$dir/log" || fail "the example of libktr-profil $static"
+		[ "$(grep -c '^[a-z]*_work: [1-9][0-9]* ticks$' "$dir/log")" = 2 ] || fail "libktr-profil $static: $(cat "$dir/log")"
+		rm "$1/lib/libktr-profil.so"
+	done
+	ln -s libktr-profil.so.0 "$1/lib/libktr-profil.so"
+}
+
 completions() {
 	cat >"$dir/complete.bash" <<'END'
 . "$1"
@@ -150,6 +163,7 @@ mv "$dir/stage/opt/ktr" "$dir/moved"
 use "$dir/moved"
 reader "$dir/moved"
 task "$dir/moved"
+profil "$dir/moved"
 completions "$dir/moved/share"
 magic "$dir/moved"
 grep -q "$dir" "$dir/moved/lib/pkgconfig"/*.pc && fail "a .pc file names the build's directory"

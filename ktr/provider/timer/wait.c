@@ -4,7 +4,7 @@
  * that it has never heard of. The agent stands in front of these calls, and takes it out of what they wait for.
  * Calls that go to the kernel past the C library are not seen.
  */
-#include "ktr/provider/profile/wait.h"
+#include "ktr/provider/timer/wait.h"
 
 #include <dlfcn.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
  *
  * Timers are no child's after fork(2), and gone after execve(2), with their pending signals.
  */
-#include "ktr/provider/profile/threads.h"
+#include "ktr/provider/timer/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -259,6 +259,11 @@ uint64_t ktr__profile_disarm(void)
 	threads_free(thread);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return n;
+}
+
+void ktr__profile_let_go(struct ktr__profiled *thread)
+{
+	threads_timer_delete(thread);
 }
 
 /* Threads of ours are named so. */

@@ -9,11 +9,14 @@
 #ifndef KTR_PROFILE_THREADS_H
 #define KTR_PROFILE_THREADS_H
 
-#include "ktr/provider/profile/unwind.h"
-
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Where the calling thread's own stack lies; 0, 0: not known. */
+struct ktr__stack_range {
+	uint64_t low, high;
+};
 
 struct ktr__profiled {
 	uint32_t tid;	/* 0: nobody's. Atomic */
@@ -41,6 +44,9 @@ uint64_t ktr__profile_disarm(void);
 
 /* Ticks that were due to the calling thread and have not come by now; they count as told. */
 uint64_t ktr__profile_missing(void);
+
+/* A thread's timer goes, until the next start. Async-signal-safe. */
+void ktr__profile_let_go(struct ktr__profiled *thread);
 
 /* Timers for all threads that have none. -errno of the first that could not be had, else 0. */
 int ktr__profile_scan(void);
