@@ -73,7 +73,8 @@ static void options_help(const struct options *options, const char *command)
 		end = strchr(line, '\n');
 		printf("  %.*s\n", (int)(end - line), line);
 	}
-	printf("\nusage: %s [OPTIONS] %s\n%s\n\n", command, options->operands, options->about);
+	printf("\nusage: %s [OPTIONS]%s%s\n%s\n\n", command, options->operands && *options->operands ? " " : "",
+	       options->operands ? options->operands : "", options->about);
 	for (unsigned i = 0; i <= options->n_rows; i++) {
 		n = options_left(options_row(options, i), left, sizeof(left));
 		width = n > width ? n : width;

@@ -73,10 +73,12 @@ int ktr__newfile_begin(struct ktr__newfile *file, const char *path, struct ktr_e
 	return newfile_fail(path, ENOMEM, err);
 }
 
-int ktr__newfile_end(struct ktr__newfile *file, int result, struct ktr_error *err)
+int ktr__newfile_close(struct ktr__newfile *file, int result, struct ktr_error *err)
 {
 	int error = 0;
 
+	if (file->to == NULL)
+		return result;
 	if (fflush(file->to) != 0)
 		error = errno;
 	else if (ferror(file->to))
@@ -84,13 +86,16 @@ int ktr__newfile_end(struct ktr__newfile *file, int result, struct ktr_error *er
 	if (fclose(file->to) != 0 && error == 0)
 		error = errno;
 	file->to = NULL;
-	if (result == 0 && error == 0 && file->temporary[0] != '\0' &&
-	    rename(file->temporary, file->path) != 0)
-		error = errno;
-	if ((result != 0 || error != 0) && file->temporary[0] != '\0')
+	return result == 0 && error != 0 ? newfile_fail(file->path, error, err) : result;
+}
+
+int ktr__newfile_end(struct ktr__newfile *file, int result, struct ktr_error *err)
+{
+	result = ktr__newfile_close(file, result, err);
+	if (result == 0 && file->temporary[0] != '\0' && rename(file->temporary, file->path) != 0)
+		result = newfile_fail(file->path, errno, err);
+	if (result != 0 && file->temporary[0] != '\0')
 		unlink(file->temporary);
 	ktr__unfinished_done(file->unfinished);
-	if (result == 0 && error != 0)
-		return newfile_fail(file->path, error, err);
 	return result;
 }

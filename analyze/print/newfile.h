@@ -25,6 +25,12 @@ struct ktr__newfile {
 int ktr__newfile_begin(struct ktr__newfile *file, const char *path, struct ktr_error *err);
 
 /*
+ * Closes what was written, and leaves it where it is, for ktr__newfile_end(): all that may fail but for the
+ * putting in its place. Returns result, or -errno with err filled.
+ */
+int ktr__newfile_close(struct ktr__newfile *file, int result, struct ktr_error *err);
+
+/*
  * Closes. With result 0, and when everything could be written, the file is put in its place, else
  * it is removed. Returns result, or -errno with err filled.
  */

@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#define KTR__UNFINISHED_MAX 16
+#define KTR__UNFINISHED_MAX 64
 
 /* A file, whose name is copied, below dir_fd. Returns what ktr__unfinished_done() wants. */
 int ktr__unfinished_file(int dir_fd, const char *name);

@@ -49,6 +49,7 @@ static const struct option_row attach_rows[] = {
 };
 
 static const struct options attach_options = {
+	.operands = "",
 	.about =
 		"Has a running program take in libktr, which it was not built with: as ktr run --agent does at its\n"
 		"start. One of its threads is stopped for a moment. It is to be your own; nothing else is needed.",

@@ -38,6 +38,7 @@ static const struct option_row detach_rows[] = {
 };
 
 static const struct options detach_options = {
+	.operands = "",
 	.about =
 		"Ends what ktr attach has begun: nothing of the process is recorded any more, and its trace, if it\n"
 		"writes one, is complete. ktr attach begins again.",

@@ -112,7 +112,7 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	if (session->state != KGMON_OFF || wanted == KGMON_OFF)
 		rc = ktr__specs_switch(&specs, KGMON_SPEC, false, &done, &err);
 	if (wanted == KGMON_OFF)
-		return rc;
+		return rc ? rc : ktr__specs_wait(&specs, done.change, KGMON_WAIT_MS) ? -EAGAIN : 0;
 	ktr__specs_ask(&specs, spec, KGMON_WAIT_MS);
 	rc = ktr__specs_switch(&specs, spec, true, &done, &err);
 	if (rc)

@@ -26,6 +26,7 @@ static const struct option_row stacks_rows[] = {
 };
 
 static const struct options stacks_options = {
+	.operands = "",
 	.about = "Prints what each thread of a process does or waits for, and its stack. It may be any program of yours, it\n"
 		 "need not know of ktr. Its threads are stopped for a moment, one after the other.",
 	.examples = "ktr stacks -p 4711\n"

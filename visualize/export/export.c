@@ -150,7 +150,9 @@ int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error 
 		rc = e->format->end(e);
 	if (rc == 0 && e->format->sharing != KTR__EXPORT_ALONE)
 		rc = export_flush(e);
-	if (rc < 0 && e->error != 0)
+	if (rc < 0 && e->why.code != 0 && err != NULL && err->code == 0)
+		*err = e->why;
+	else if (rc < 0 && e->error != 0)
 		ktr_error_at(err, e->file.path, 0, 0, -rc, "cannot be written: %s", strerror(-rc));
 	else if (rc != 0)
 		ktr_error_set(err, rc < 0 ? -rc : EINVAL, "%s: %s", e->format->name,

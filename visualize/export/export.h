@@ -59,6 +59,7 @@ struct ktr__export {
 	void *data; /* the exporter's; in memory */
 	int error;
 	char path[4096]; /* of the file in such a folder; "": none */
+	struct ktr_error why; /* what went wrong, where the format knows */
 	char note[256]; /* what could not be told in this format, for the user; "" */
 	max_align_t memory[];
 };

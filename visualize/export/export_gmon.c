@@ -11,13 +11,13 @@
  *
  * Everything is counted in one table, by object and addresses, which is sorted in the end.
  */
-#include "analyze/print/newfile.h"
 #include "analyze/read/reader.h"
 #include "analyze/stats/calls.h"
 #include "analyze/stats/samples.h"
 #include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 #include "visualize/export/exports.h"
+#include "visualize/export/gmon_files.h"
 #include "visualize/export/gmon_object.h"
 #include "visualize/export/gmon_write.h"
 
@@ -56,6 +56,9 @@ struct gmon {
 	uint64_t n_calls, n_samples, n_lost;
 	uint64_t n_unknown; /* calls of functions whose address is not known */
 	uint64_t nowhere_ns; /* samples that are in no object */
+	struct ktr__gmon_files files; /* beside the one */
+	uint32_t first; /* the object that this is of */
+	int is_other; /* 1: not the only executable */
 };
 
 /* ---- counting ---- */
@@ -356,15 +359,23 @@ static uint32_t gmon_write(const struct gmon *g, const struct ktr__gmon_object *
 	return rate_hz;
 }
 
+/* The file that is asked for: what a part of the list comes to. */
+static int gmon_main(struct ktr__export *e, uint32_t from, uint32_t to, enum ktr__gmon_form form)
+{
+	const struct gmon *g = e->data;
+	const struct ktr__gmon_object *object = from < to ? &g->objects.object[g->count[from].object] : NULL;
+
+	return gmon_write(g, object, &g->count[from], to - from, form, e->to) ? 0 : -ENOMEM;
+}
+
 /* A file beside the program's. Of several objects of one name the later ones have a number. */
 static int gmon_beside(struct ktr__export *e, uint32_t i, const struct gmon_count *count, uint32_t n,
 		       enum ktr__gmon_form form)
 {
-	const struct gmon *g = e->data;
+	struct gmon *g = e->data;
 	const struct ktr__gmon_object *object = &g->objects.object[i];
 	const char *name = ktr__gmon_name(object);
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr__newfile file;
+	FILE *to;
 	char path[4096 + 256], number[16] = "";
 	unsigned same = 1;
 	int rc;
@@ -375,17 +386,16 @@ static int gmon_beside(struct ktr__export *e, uint32_t i, const struct gmon_coun
 		snprintf(number, sizeof(number), ".%u", same);
 	if (snprintf(path, sizeof(path), "%s.%s%s", e->file.path, name, number) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	rc = ktr__newfile_begin(&file, path, &err);
-	if (rc)
-		return rc;
-	if (!gmon_write(g, object, count, n, form, file.to))
+	to = ktr__gmon_files_add(&g->files, path, &rc, &e->why);
+	if (to && !gmon_write(g, object, count, n, form, to))
 		rc = -ENOMEM;
-	return ktr__newfile_end(&file, rc, &err);
+	return rc;
 }
 
 static void gmon_note(struct ktr__export *e, unsigned n_left_out)
 {
 	const struct gmon *g = e->data;
+	char is_of[80];
 	size_t n = 0;
 	const struct {
 		int holds;
@@ -401,12 +411,18 @@ static void gmon_note(struct ktr__export *e, unsigned n_left_out)
 		{ g->n_calls && !g->n_samples,
 		  "times are those of the calls, waiting too: there are no samples", 0 },
 		{ g->n_calls && g->n_lost, "calls are missing: events were lost", 0 },
+		{ !g->n_calls && g->n_samples && g->n_lost, "events were lost: samples are missing", g->n_lost },
+		{ g->is_other, is_of, 0 },
+		{ g->objects.n_unread > 0, "objects are too large together to be read", g->objects.n_unread },
 		{ g->n_unknown > 0, "calls are of functions that no file tells the address of", g->n_unknown },
 		{ g->nowhere_ns > 0, "us are in no file, or not known where", g->nowhere_ns / 1000 },
-		{ n_left_out > 0, "further objects have no file: there is only one to write to",
+		{ n_left_out > 0, "further objects have no file",
 		  n_left_out },
 	};
 
+	if (g->is_other)
+		snprintf(is_of, sizeof(is_of), "the file is of %.60s",
+		      ktr__gmon_name(&g->objects.object[g->first]));
 	for (unsigned i = 0; i < sizeof(notes) / sizeof(notes[0]) && n < sizeof(e->note); i++) {
 		if (!notes[i].holds)
 			continue;
@@ -419,33 +435,49 @@ static void gmon_note(struct ktr__export *e, unsigned n_left_out)
 	}
 }
 
+/* Which object the file is of, and whether that has to be said. */
+static void gmon_choose(struct gmon *g)
+{
+	unsigned n_programs = 0, n = 0;
+
+	g->first = KTR__GMON_NO_OBJECT;
+	for (uint32_t from = 0, to; from < g->n_counts; from = to, n++) {
+		uint32_t i = g->count[from].object;
+
+		for (to = from; to < g->n_counts && g->count[to].object == i; to++)
+			;
+		g->first = ktr__gmon_rather(&g->objects, i, g->first);
+		n_programs += g->objects.object[i].is_program != 0;
+	}
+	g->is_other = n && (n_programs > 1 || (n_programs == 0 && g->objects.object[g->first].symbols));
+}
+
 static int gmon_end_as(struct ktr__export *e, enum ktr__gmon_form form)
 {
 	struct gmon *g = e->data;
-	int rc = ktr__calls_finish(g->calls, g->last_ns), is_written = 0;
-	uint32_t first = ktr__gmon_first(&g->objects), from, to;
+	int rc = ktr__calls_finish(g->calls, g->last_ns);
+	uint32_t from, to;
 	unsigned n_left_out = 0;
 
 	gmon_sort(g);
+	gmon_choose(g);
 	for (from = 0; from < g->n_counts && !rc; from = to) {
 		uint32_t i = g->count[from].object;
 
 		for (to = from; to < g->n_counts && g->count[to].object == i; to++)
 			;
-		if (i == first) {
-			is_written = 1;
-			if (!gmon_write(g, &g->objects.object[i], &g->count[from], to - from, form, e->to))
-				rc = -ENOMEM;
-		} else if (e->file.temporary[0] == '\0') {
+		if (i == g->first)
+			rc = gmon_main(e, from, to, form);
+		else if (e->file.temporary[0] == '\0' || g->files.n == KTR__GMON_FILES_MAX)
 			n_left_out++; /* standard output, a device */
-		} else {
+		else
 			rc = gmon_beside(e, i, &g->count[from], to - from, form);
-		}
 	}
-	if (!rc && !is_written)
-		rc = gmon_write(g, NULL, NULL, 0, form, e->to) ? 0 : -ENOMEM;
+	if (!rc && !g->n_counts)
+		rc = gmon_main(e, 0, 0, form);
 	gmon_note(e, n_left_out);
-	return rc;
+	e->error = ktr__gmon_files_end(&g->files, &e->file, rc, &e->why);
+	return e->error;
 }
 
 static int gmon_end(struct ktr__export *e)

@@ -8,13 +8,18 @@
 #include "conf/kit/array.h"
 #include "visualize/export/gmon_symbols.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* [bytes] Of files that are read, all together: those of a large program with debugging information. */
+#define OBJECT_COPIES_MAX ((uint64_t)1 << 31)
 
 void ktr__gmon_objects_init(struct ktr__gmon_objects *objects, const struct ktr__tables *tables,
 			    struct ktr__symbols *symbols)
 {
-	*objects = (struct ktr__gmon_objects){ .tables = tables, .symbols = symbols };
+	*objects = (struct ktr__gmon_objects){ .tables = tables, .symbols = symbols,
+	      .copies_left = OBJECT_COPIES_MAX };
 }
 
 void ktr__gmon_objects_free(struct ktr__gmon_objects *objects)
@@ -32,13 +37,18 @@ static int object_same(const struct ktr__module_entry *a, const struct ktr__modu
 	       strcmp(a->path, b->path) == 0;
 }
 
-static void object_open(struct ktr__gmon_object *object)
+static void object_open(struct ktr__gmon_objects *objects, struct ktr__gmon_object *object)
 {
 	const struct ktr__module_entry *module = object->module;
 	struct ktr__gmon_text text;
+	int rc = ktr__gmon_symbols_open(module->path, module->build_id, module->n_build_id, objects->copies_left,
+					&object->symbols, &text);
 
 	object->high = module->end - module->base;
-	if (!ktr__gmon_symbols_open(module->path, module->build_id, module->n_build_id, &object->symbols, &text)) {
+	objects->n_unread += rc == -EFBIG;
+	if (!rc) {
+		objects->copies_left -= text.n_bytes;
+		object->is_program = text.is_program;
 		object->low = text.low;
 		object->high = text.high;
 		object->outside = text.entry;
@@ -64,7 +74,7 @@ static uint32_t object_of(struct ktr__gmon_objects *objects, const struct ktr__m
 		if (ktr__array_grow(&objects->object, &objects->room, i, sizeof(*objects->object)))
 			return KTR__GMON_NO_MEMORY;
 		objects->object[i] = (struct ktr__gmon_object){ .module = module };
-		object_open(&objects->object[objects->n++]);
+		object_open(objects, &objects->object[objects->n++]);
 	}
 	objects->known[place].module = module;
 	objects->known[place].i = i;
@@ -150,13 +160,23 @@ uint64_t ktr__gmon_begin(const struct ktr__gmon_object *object, uint64_t own)
 	return begin ? begin : own;
 }
 
-uint32_t ktr__gmon_first(const struct ktr__gmon_objects *objects)
+/* The first row of the source's that tells of an object. */
+static uint32_t object_row(const struct ktr__gmon_objects *objects, uint32_t i)
 {
 	const struct ktr__tables *tables = objects->tables;
+	uint32_t row = 0;
 
-	for (uint32_t row = 0; row < tables->n_modules; row++)
-		for (uint32_t i = 0; i < objects->n && tables->module[row]; i++)
-			if (object_same(objects->object[i].module, tables->module[row]))
-				return i;
-	return KTR__GMON_NO_OBJECT;
+	while (row < tables->n_modules &&
+	       (!tables->module[row] || !object_same(objects->object[i].module, tables->module[row])))
+		row++;
+	return row;
+}
+
+uint32_t ktr__gmon_rather(const struct ktr__gmon_objects *objects, uint32_t a, uint32_t b)
+{
+	if (a >= objects->n || b >= objects->n)
+		return a < objects->n ? a : b;
+	if (objects->object[a].is_program != objects->object[b].is_program)
+		return objects->object[a].is_program ? a : b;
+	return object_row(objects, a) < object_row(objects, b) ? a : b;
 }

@@ -16,6 +16,7 @@ struct ktr__gmon_object {
 	const struct ktr__module_entry *module; /* the first with this file; borrowed */
 	uint64_t low, high; /* of its text */
 	uint64_t outside; /* a function of it that stands for callers that are none: its entry, or the first */
+	int is_program; /* 1: an executable */
 	struct ktr__gmon_symbols *symbols; /* owned; NULL: the file is not there, or another one by now */
 };
 
@@ -24,6 +25,8 @@ struct ktr__gmon_objects {
 	struct ktr__symbols *symbols;
 	struct ktr__gmon_object *object; /* owned */
 	uint32_t n, room;
+	uint64_t copies_left; /* [bytes] of files that may yet be read, for each is copied */
+	uint32_t n_unread; /* objects whose file would have been too much */
 	struct {
 		const struct ktr__module_entry *module;
 		uint32_t i;
@@ -56,7 +59,10 @@ uint64_t ktr__gmon_begin(const struct ktr__gmon_object *object, uint64_t own);
 /* The file's name without folders; borrowed. */
 const char *ktr__gmon_name(const struct ktr__gmon_object *object);
 
-/* The object that the source tells of first: the first process's executable. KTR__GMON_NO_OBJECT: there is none. */
-uint32_t ktr__gmon_first(const struct ktr__gmon_objects *objects);
+/*
+ * Of two objects the one that gmon.out is to be of: the first process's executable, any executable before what is
+ * none, and of others the one that the source tells of first. Either may be KTR__GMON_NO_OBJECT.
+ */
+uint32_t ktr__gmon_rather(const struct ktr__gmon_objects *objects, uint32_t a, uint32_t b);
 
 #endif

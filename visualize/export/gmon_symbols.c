@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct symbols_name {
 	uint64_t hash;
@@ -53,6 +54,24 @@ static const Elf64_Phdr *symbols_segments(const struct ktr__elf_file *file, cons
 	return symbols_at(file, head->e_phoff, (uint64_t)head->e_phnum * sizeof(Elf64_Phdr), _Alignof(Elf64_Phdr));
 }
 
+/* One whose addresses are fixed, or whose dynamic section says that it is an executable all the same. */
+static int symbols_is_program(const struct ktr__elf_file *file, const Elf64_Ehdr *head)
+{
+	const Elf64_Phdr *segment = symbols_segments(file, head);
+
+	for (unsigned i = 0; i < head->e_phnum; i++) {
+		const Elf64_Dyn *dynamic;
+
+		if (segment[i].p_type != PT_DYNAMIC)
+			continue;
+		dynamic = symbols_at(file, segment[i].p_offset, segment[i].p_filesz, _Alignof(Elf64_Dyn));
+		for (uint64_t k = 0; dynamic && k < segment[i].p_filesz / sizeof(*dynamic); k++)
+			if (dynamic[k].d_tag == DT_FLAGS_1 && dynamic[k].d_un.d_val & DF_1_PIE)
+				return 1;
+	}
+	return head->e_type == ET_EXEC;
+}
+
 static int symbols_text(const struct ktr__elf_file *file, struct ktr__gmon_text *text)
 {
 	const Elf64_Ehdr *head = symbols_at(file, 0, sizeof(*head), _Alignof(Elf64_Ehdr));
@@ -60,7 +79,8 @@ static int symbols_text(const struct ktr__elf_file *file, struct ktr__gmon_text 
 
 	if (!segment)
 		return -ENOEXEC;
-	*text = (struct ktr__gmon_text){ UINT64_MAX, 0, head->e_entry };
+	*text = (struct ktr__gmon_text){ UINT64_MAX, 0, head->e_entry, file->n_bytes, 0 };
+	text->is_program = symbols_is_program(file, head);
 	for (unsigned i = 0; i < head->e_phnum; i++) {
 		const Elf64_Phdr *at = &segment[i];
 
@@ -195,11 +215,16 @@ static int symbols_by_address(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-int ktr__gmon_symbols_open(const char *path, const uint8_t *build_id, size_t n_build_id,
+int ktr__gmon_symbols_open(const char *path, const uint8_t *build_id, size_t n_build_id, uint64_t max_bytes,
 			   struct ktr__gmon_symbols **out, struct ktr__gmon_text *text)
 {
 	struct ktr__gmon_symbols *symbols = calloc(1, sizeof(*symbols));
-	int rc = symbols ? ktr__elf_file_read(path, &symbols->file) : -ENOMEM;
+	struct stat is;
+	int too_large = stat(path, &is) == 0 && (uint64_t)is.st_size > max_bytes;
+	int rc = -ENOMEM;
+
+	if (symbols)
+		rc = too_large ? -EFBIG : ktr__elf_file_read(path, &symbols->file);
 
 	*out = NULL;
 	if (!symbols)

@@ -15,13 +15,15 @@ struct ktr__gmon_symbols;
 struct ktr__gmon_text {
 	uint64_t low, high;
 	uint64_t entry; /* 0: it has none */
+	uint64_t n_bytes; /* of the file, all of which is copied */
+	int is_program; /* 1: it can be started, and is none that others load */
 };
 
 /*
- * Of the file at a path, provided that it has this build-id. 0 with an owned object in *out, or -errno with NULL
- * there: -ESTALE for another binary, else as ktr__elf_file_read().
+ * Of the file at a path, of max_bytes at most, provided that it has this build-id. 0 with an owned object in *out,
+ * or -errno with NULL there: -ESTALE for another binary, -EFBIG, else as ktr__elf_file_read().
  */
-int ktr__gmon_symbols_open(const char *path, const uint8_t *build_id, size_t n_build_id,
+int ktr__gmon_symbols_open(const char *path, const uint8_t *build_id, size_t n_build_id, uint64_t max_bytes,
 			   struct ktr__gmon_symbols **out, struct ktr__gmon_text *text);
 void ktr__gmon_symbols_free(struct ktr__gmon_symbols *symbols);
 

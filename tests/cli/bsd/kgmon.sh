@@ -115,6 +115,8 @@ if command -v gprof >/dev/null; then
 	kgmon 0 -p && [ "$(spent later)" -ge 20 ] || fail "stopped: $(cat err)"
 	kgmon 0 -b && state -b running
 	is 'stopped: warning' "$(cat err)" 'kgmon: warning: cannot turn profiling on'
+	kgmon 0 -h && state -h off
+	is 'stopped: warning of -h' "$(cat err)" 'kgmon: warning: cannot turn profiling off'
 	kill -CONT $pid
 	kgmon 0 -B
 	rm -f gmon.out
@@ -138,13 +140,29 @@ cd ..
 kill -9 $pid 2>/dev/null
 "$ktr" rm --dead >/dev/null 2>&1 || fail "rm"
 
+# ---- rings that are too small for it ----
+
+if command -v gprof >/dev/null; then
+	begin -e 256
+	kgmon 0 -B
+	lost() { kgmon 0 -p && grep -Eq 'kgmon: .*[1-9][0-9]* events were lost: samples are missing' err; }
+	await lost
+	kgmon 0 -hr
+	kgmon 0 -p
+	! grep -q 'were lost' err || fail "lost before a reset: $(cat err)"
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	"$ktr" rm --dead >/dev/null 2>&1
+fi
+
 # ---- a trace has what rings have forgotten ----
 
 if command -v gprof >/dev/null; then
 	begin -o "$dir/trace" -e 256
 	kgmon 0 -B
 	await 'has_spent early 60'
-	grep -q 'were lost' err && fail "a trace: $(cat err)"
+	kgmon 0 -p
+	! grep -q 'were lost' err || fail "a trace: $(cat err)"
 	kgmon 0 -hr
 	kgmon 0 -p
 	is 'early, forgotten' "$(spent early)" 0

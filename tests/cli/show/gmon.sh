@@ -104,6 +104,22 @@ printf 'calls outer 7\narc outer inner 14\n' >told
 read_as gnu lib.libcalled.so libcalled.so told exact
 gprof -b -p ./uses lib | grep -q ' compare$' || fail 'qsort calls compare: not there'
 "$ktr" export gmon -o - lib.out 2>err >/dev/null && grep -q '1 further objects have no file' err || fail "one file alone: $(cat err)"
+# All of them or none: one that cannot be there.
+mkdir none.libcalled.so && echo before >none
+"$ktr" export gmon -o none lib.out >out 2>err && fail 'a folder in the place of a file'
+grep -q 'none\.libcalled\.so: cannot be written: Is a directory' err || fail "a folder in the place of a file: $(cat err)"
+is 'all or none' "$(cat none; ls -d none*)" "before
+none
+none.libcalled.so"
+rm -rf none*
+# The file is the program's; where that has nothing, or there are two of them, it is said whose it is.
+! grep -q 'the file is of' err || fail "whose it is: $(cat err)"
+"$ktr" run --fbt inner -o alone.out ./uses >out 2>log && "$ktr" export gmon -o alone alone.out 2>err || fail "alone: $(cat log err)"
+grep -q 'the file is of libcalled\.so$' err && [ ! -e alone.libcalled.so ] || fail "alone: $(cat err)"
+echo 'calls inner 14' >told
+read_as gnu alone libcalled.so told exact
+"$ktr" run --fbt '*' -o pair.out sh -c './uses; ./gmon 2 10 0' >out 2>log && "$ktr" export gmon -o pair pair.out 2>err || fail "pair: $(cat log err)"
+grep -q 'the file is of uses\(;\|$\)' err && [ -e pair.gmon ] || fail "two programs: $(cat err; ls -d pair*)"
 # Another file in its place has other addresses: nothing is made up.
 cp libcalled.so kept && printf 'int outer(int i) { return i; }\n' >lib.c && $cc -shared -fPIC -o new lib.c && mv new libcalled.so
 "$ktr" export gmon -o stale lib.out 2>err && grep -q '21 calls are of functions that no file tells the address of' err ||

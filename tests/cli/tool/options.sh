@@ -27,6 +27,7 @@ command() { # status of wrong usage, command...
 	usage=$1
 	shift
 	"$@" --help >help || fail "$* --help: status $?"
+	! grep -q '(null)\|\[OPTIONS\] $' help || fail "$*: $(grep '(null)\|OPTIONS' help)"
 	sed -n '/^usage:/,$p' help | sed -nE 's/^ +((-[A-Za-z]), )?--([a-z-]+)( ([A-Za-z.:]+))?( .*)?$/\2;\3;\5/p' >table
 	[ "$(wc -l <table)" -gt 1 ] || fail "$*: no options in --help"
 	cut -d';' -f2 table | sort | uniq -d | grep . && fail "$*: an option is there twice"
