@@ -1,161 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The profiler is the probe profile:::profile-N; BSD's low resolution is one rate, its high resolution another, and
- * one that somebody else has switched on is high from 500 Hz on.
- *
- * A trace that is being written has all since it began; without one there is what the rings hold. Both remember the
- * last reset: the rings are cleared, and the session has its time.
- */
 #include "tools/bsd/kgmon_dump.h"
 
-#include "ktr/control/session_join.h"
-#include "ktr/provider/session/specs.h"
 #include "visualize/export/export.h"
 #include "visualize/export/exports.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define KGMON_SPEC	"profile:::"
-#define KGMON_LOW	"profile:::profile-99"
-#define KGMON_HIGH	"profile:::profile-997"
-#define KGMON_HIGH_HZ	500
-#define KGMON_FILE	"gmon.out"
-#define KGMON_WAIT_MS	2000
-
-/* ---- state ---- */
-
-struct kgmon_found {
-	unsigned n;
-	bool on, failed;
-	unsigned long rate;
-};
-
-static int kgmon_found(void *context, const struct ktr__spec_probe *probe)
-{
-	struct kgmon_found *found = context;
-	const char *dash = strrchr(probe->name, '-');
-	unsigned long n = dash ? strtoul(dash + 1, NULL, 10) : 0;
-
-	found->n++;
-	found->failed |= probe->failed;
-	if (!probe->on)
-		return 0;
-	found->on = true;
-	found->rate = n;
-	if (n && strstr(dash, "us"))
-		found->rate = 1000000 / n;
-	else if (n && strstr(dash, "ms"))
-		found->rate = 1000 / n;
-	return 0;
-}
-
-static struct ktr__specs kgmon_specs(const struct kgmon_session *session)
-{
-	return (struct ktr__specs){ (struct ktr__session_rw *)(uintptr_t)&session->session,
-				    ktr_session_conf(session->own) };
-}
-
-static void kgmon_look(struct kgmon_session *session)
-{
-	struct ktr__specs specs = kgmon_specs(session);
-	struct kgmon_found found = { 0 };
-
-	if (session->alive)
-		ktr__specs_ask(&specs, KGMON_SPEC, KGMON_WAIT_MS);
-	ktr__specs_walk(&specs, KGMON_SPEC, kgmon_found, &found);
-	session->has_none = session->alive && !found.n;
-	session->state = !found.on ? KGMON_OFF : found.rate >= KGMON_HIGH_HZ ? KGMON_HIRES : KGMON_ON;
-}
-
-int kgmon_session_open(struct kgmon_session *session, const char *path, struct ktr_error *err)
-{
-	int rc = ktr__map_open(path, KTR__MAP_OWN, &session->map, err);
-
-	if (rc)
-		return rc;
-	snprintf(session->path, sizeof(session->path), "%s", path);
-	session->alive = ktr__map_alive(&session->map) > 0;
-	rc = ktr_session_attach(path, &session->own, err);
-	if (!rc) {
-		rc = ktr__session_join(path, &session->session, err);
-		if (rc)
-			ktr_session_close(session->own);
-	}
-	if (rc)
-		ktr__map_close(&session->map);
-	else
-		kgmon_look(session);
-	return rc;
-}
-
-void kgmon_session_close(struct kgmon_session *session)
-{
-	ktr__session_detach(&session->session);
-	ktr_session_close(session->own);
-	ktr__map_close(&session->map);
-}
-
-int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
-{
-	const char *spec = wanted == KGMON_HIRES ? KGMON_HIGH : KGMON_LOW;
-	struct ktr__specs specs = kgmon_specs(session);
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct kgmon_found found = { 0 };
-	struct ktr__specs_done done;
-	int rc = 0;
-
-	/* One rate at a time. */
-	if (session->state != KGMON_OFF || wanted == KGMON_OFF)
-		rc = ktr__specs_switch(&specs, KGMON_SPEC, false, &done, &err);
-	if (wanted == KGMON_OFF)
-		return rc ? rc : ktr__specs_wait(&specs, done.change, KGMON_WAIT_MS) ? -EAGAIN : 0;
-	ktr__specs_ask(&specs, spec, KGMON_WAIT_MS);
-	rc = ktr__specs_switch(&specs, spec, true, &done, &err);
-	if (rc)
-		return rc;
-	/* Who let go of the process before has taken the class away. */
-	ktr_conf_set(ktr_session_conf(session->own), "debug.ktr.mask", "+profile", NULL);
-	if (ktr__specs_wait(&specs, done.change, KGMON_WAIT_MS))
-		return -EAGAIN;
-	ktr__specs_walk(&specs, spec, kgmon_found, &found);
-	return found.failed ? -EBUSY : 0;
-}
-
-void kgmon_session_reset(struct kgmon_session *session)
-{
-	struct ktr_control *control = session->session.control;
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ktr_conf_set(ktr_session_conf(session->own), "debug.ktr.clear", "1", NULL);
-	__atomic_store_n(&control->prof_reset_ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-			 __ATOMIC_RELAXED);
-}
-
-/* ---- the file ---- */
-
-/* The trace that the session is written to, if it is one of this session; else the session's rings. */
-static int kgmon_reader(struct kgmon_session *session, struct ktr_reader **reader, struct ktr_error *err)
-{
-	struct ktr_control *control = session->session.control;
-	struct ktr_reader_options options = { .size = sizeof(options) };
-	char file[sizeof(control->alq_file)];
-
-	options.from_ns = __atomic_load_n(&control->prof_reset_ns, __ATOMIC_RELAXED);
-	memcpy(file, control->alq_file, sizeof(file));
-	file[sizeof(file) - 1] = '\0';
-	if (__atomic_load_n(&control->alq_enable, __ATOMIC_RELAXED) && file[0] == '/' &&
-	    ktr_reader_open(file, &options, reader, NULL) == 0) {
-		if (memcmp(ktr_reader_info(*reader)->uuid, session->map.header.uuid, 16) == 0)
-			return 0;
-		ktr_reader_close(*reader);
-	}
-	return ktr_reader_open(session->path, &options, reader, err);
-}
+#define KGMON_FILE "gmon.out"
 
 int kgmon_session_dump(struct kgmon_session *session, bool bsd, char note[KGMON_NOTE], struct ktr_error *err)
 {
@@ -163,7 +12,7 @@ int kgmon_session_dump(struct kgmon_session *session, bool bsd, char note[KGMON_
 	struct ktr_reader *reader;
 	struct ktr__export *export;
 	struct ktr_sink *sink;
-	int rc = kgmon_reader(session, &reader, err);
+	int rc = kgmon_session_reader(session, &reader, err);
 
 	if (rc)
 		return rc;

@@ -1,37 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The profiler of a session, as kgmon has it: its state, and what there is of it as gmon.out. */
+/* What a session has of its profile as gmon.out. */
 #ifndef TOOLS_KGMON_DUMP_H
 #define TOOLS_KGMON_DUMP_H
 
-#include "ktr/session/session_map.h"
-#include "ktr/session/session_rw.h"
-
-#include <ktr/ctl.h>
-
-#include <limits.h>
-#include <stdbool.h>
-
-enum kgmon_state { KGMON_OFF, KGMON_ON, KGMON_HIRES, KGMON_BUSY };
-
-struct kgmon_session {
-	struct ktr__session_map map;
-	struct ktr__session_rw session;
-	struct ktr_session *own; /* whose knobs there are */
-	enum kgmon_state state;
-	bool alive;
-	bool has_none; /* it lives, and no process has the profiler */
-	char path[PATH_MAX];
-};
-
-/* 0, or -errno with err filled and nothing left open. */
-int kgmon_session_open(struct kgmon_session *session, const char *path, struct ktr_error *err);
-void kgmon_session_close(struct kgmon_session *session);
-
-/* 0, or -errno: the process has not done so, or not yet. */
-int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted);
-
-/* Forgets what the rings hold, and what a trace has up to now. */
-void kgmon_session_reset(struct kgmon_session *session);
+#include "tools/attach/kgmon_session.h"
 
 /*
  * Writes ./gmon.out, and gmon.out.NAME for other objects, of what the session's trace or its rings have since the

@@ -12,6 +12,7 @@
 #include "conf/names.h"
 #include "conf/quote.h"
 #include "tools/attach/probes.h"
+#include "tools/attach/prof_knobs.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
@@ -37,6 +38,7 @@ struct sysctl {
 	struct ktr_conf *conf;
 	struct computed_knobs computed;
 	struct probes probes;
+	struct prof_knobs prof;
 	int all;          /* -a */
 	int describe;     /* -d */
 	int types;        /* -t */
@@ -405,7 +407,10 @@ static int sysctl_session(struct sysctl *s, const char *path, int argc, char **a
 	s->path = path;
 	if (computed_knobs_open(&s->computed, path, s->conf, &err) == 0) {
 		if (probes_open(&s->probes, path, s->conf, &err) == 0) {
-			rc = sysctl_run(s, argc, argv);
+			if (prof_knobs_open(&s->prof, path, s->conf, &err) == 0) {
+				rc = sysctl_run(s, argc, argv);
+				prof_knobs_close(&s->prof, s->conf);
+			}
 			probes_close(&s->probes);
 		}
 		computed_knobs_close(&s->computed, s->conf);

@@ -140,6 +140,84 @@ cd ..
 kill -9 $pid 2>/dev/null
 "$ktr" rm --dead >/dev/null 2>&1 || fail "rm"
 
+# ---- one that hangs for good, with thousands of threads, while somebody else traces it ----
+
+cat >hangs.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile sig_atomic_t stop;
+static void on(int n) { (void)n; stop = 1; }
+static void *waits(void *arg) { pthread_mutex_lock(&lock); return arg; }
+__attribute__((noinline)) void busy(void) { for (volatile int i = 0; i < 100000; i++) ; }
+int main(int argc, char **argv)
+{
+	pthread_attr_t attr;
+	pthread_t id;
+
+	signal(SIGUSR1, on);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < atoi(argv[argc - 1]); i++)
+		if (pthread_create(&id, &attr, waits, NULL))
+			return 1;
+	while (!stop)
+		busy();
+	pthread_mutex_lock(&lock);
+	return 0;
+}
+END
+$cc -O1 -o hangs hangs.c -lpthread || fail 'hangs.c'
+hangs() { # THREADS
+	./hangs "$1" &
+	pid=$!
+	await '[ "$(ls /proc/$pid/task 2>/dev/null | wc -l)" -gt '"$1"' ] || ! kill -0 $pid'
+	"$ktr" attach -p $pid >log 2>&1 || fail "attach to $1 threads: $(cat log)"
+}
+is_stuck() { grep -q '^[0-9]' "/proc/$pid/syscall" && [ "$(cut -d' ' -f1 "/proc/$pid/syscall")" = 202 ]; }
+if command -v gprof >/dev/null; then
+	spent_busy() { gprof -b -p hangs gmon.out 2>&1 | awk '$NF == "busy" { n = int(100 * $3) } END { print n + 0 }'; }
+	has_busy() { ./kgmon -P "$pid" -p >/dev/null 2>&1 && [ "$(spent_busy)" -ge 20 ]; }
+	for n in 3 5000; do
+		hangs $n
+		if ! kill -0 $pid 2>/dev/null; then
+			skip "$n threads: there may not be so many"
+			continue
+		fi
+		kgmon 0 -P $pid -B && state -B 'running (high resolution)'
+		is "$n threads: said" "$(cat err)" ''
+		await has_busy
+		kill -USR1 $pid
+		await is_stuck
+		tracer=
+		if command -v strace >/dev/null; then
+			strace -qq -o /dev/null -p $pid 2>/dev/null &
+			tracer=$!
+			await '! grep -q "^TracerPid:.0" /proc/$pid/status || ! kill -0 $tracer'
+		fi
+		rm -f gmon.out*
+		kgmon 0 -P $pid -hp && state -hp off
+		[ "$(spent_busy)" -ge 20 ] || fail "$n threads that hang: $(cat err)"
+		[ -z "$tracer" ] || kill $tracer 2>/dev/null
+		[ -z "$tracer" ] || wait $tracer 2>/dev/null
+		# Another user's is not to be seen.
+		if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+			chmod 711 "$dir"
+			timeout 60 setpriv --reuid 65534 --clear-groups ./kgmon -P $pid >out 2>err
+			is "another user's" $? 2
+		fi
+		kill -9 $pid
+		wait $pid 2>/dev/null
+		rm -f gmon.out*
+		kgmon 0 -P $pid -p
+		[ "$(spent_busy)" -ge 20 ] || fail "$n threads that were killed: $(cat err)"
+		"$ktr" rm --dead >/dev/null 2>&1
+	done
+fi
+
 # ---- rings that are too small for it ----
 
 if command -v gprof >/dev/null; then

@@ -60,7 +60,7 @@ static KEEP void walk(struct told *told, unsigned depth)
 }
 
 /*
- * The clock is asked seldom, each millisecond or so, so that the time is this function's own: in a virtual machine a
+ * The clock is asked seldom, each millisecond or so, so the time is the function's own: in a virtual machine a
  * call takes half a microsecond, in the vdso, which is in no file that gprof reads.
  */
 static KEEP void brief(struct told *told)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The profiler of a session, as kgmon has it: its state, and what there is of it. */
+#ifndef TOOLS_KGMON_SESSION_H
+#define TOOLS_KGMON_SESSION_H
+
+#include "ktr/session/session_map.h"
+#include "ktr/session/session_rw.h"
+
+#include <ktr/ctl.h>
+#include <ktr/reader.h>
+
+#include <limits.h>
+#include <stdbool.h>
+
+enum kgmon_state { KGMON_OFF, KGMON_ON, KGMON_HIRES, KGMON_BUSY };
+
+struct kgmon_session {
+	struct ktr__session_map map;
+	struct ktr__session_rw session;
+	struct ktr_session *own; /* whose knobs there are */
+	enum kgmon_state state;
+	unsigned long rate_hz; /* 0: it is off */
+	bool alive;
+	bool has_none; /* it lives, and no process has the profiler */
+	char path[PATH_MAX];
+};
+
+/* 0, or -errno with err filled and nothing left open. */
+int kgmon_session_open(struct kgmon_session *session, const char *path, struct ktr_error *err);
+void kgmon_session_close(struct kgmon_session *session);
+
+/* 0, or -errno: the process has not done so, or not yet. */
+int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted);
+
+/* Forgets what the rings hold, and what a trace has up to now. */
+void kgmon_session_reset(struct kgmon_session *session);
+
+/*
+ * The trace that the session is written to, if it is one of this session, else the session's rings, since the last
+ * reset. 0 with an owned reader in *reader, or -errno.
+ */
+int kgmon_session_reader(struct kgmon_session *session, struct ktr_reader **reader, struct ktr_error *err);
+
+#endif
