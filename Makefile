@@ -78,6 +78,8 @@ PROFILE_SRC := $(if $(FBT_SRC),$(call src,ktr/provider/timer ktr/provider/profil
 # The same into a program's own buffer: a library of its own, which needs nothing of libktr. How a thread begins is
 # another matter in a shared library and in an archive.
 PROFIL_SRC  := $(if $(FBT_SRC),$(call src,ktr/provider/timer ktr/provider/profil))
+# What they wait for: likewise.
+OFFCPU_SRC  := $(if $(FBT_SRC),$(call src,ktr/provider/offcpu))
 # Memory of such programs: likewise, with the profiler's stacks.
 HEAP_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/heap))
 # What a program that runs already imports, led to those two.
@@ -112,7 +114,7 @@ LIBTASK_PIC  := $(call obj,pic,$(TASK_SRC) conf/kit/array.c) $(SHARED_PIC)
 LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
 LIBPROFIL_PIC := $(call obj,pic,$(filter-out %/wrap.c,$(PROFIL_SRC)))
 LIBPROFIL_WRAP := $(call obj,pic,ktr/provider/profil/create.c ktr/provider/profil/wrap.c)
-LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(LOCK_SRC) $(PROFILE_SRC) $(HEAP_SRC) $(IMPORTS_SRC) $(AGENT_SRC)))
+LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(LOCK_SRC) $(PROFILE_SRC) $(OFFCPU_SRC) $(HEAP_SRC) $(IMPORTS_SRC) $(AGENT_SRC)))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
 # so are types.

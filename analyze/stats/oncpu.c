@@ -16,7 +16,7 @@
 /* [ns] How far the kernel's clock, as it is converted, may be behind that of events. */
 #define ONCPU_SKEW_NS 100000u
 
-static uint8_t oncpu_kind(const struct ktr_reader_site *site)
+uint8_t ktr__oncpu_kind(const struct ktr_reader_site *site)
 {
 	const char *class_name;
 
@@ -144,7 +144,7 @@ int ktr__oncpu_init(struct ktr__oncpu *oncpu, const struct ktr_reader *reader)
 	if (!oncpu->kind || !oncpu->thread)
 		return -ENOMEM;
 	for (unsigned i = 0; i < oncpu->n_sites; i++) {
-		oncpu->kind[i] = oncpu_kind(ktr_reader_site(reader, i));
+		oncpu->kind[i] = ktr__oncpu_kind(ktr_reader_site(reader, i));
 		oncpu->listens |= oncpu->kind[i] != KTR__KERNEL_NONE;
 	}
 	/* Without the kernel's events there is nothing to tell, and nothing to listen to. */

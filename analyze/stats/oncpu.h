@@ -60,6 +60,9 @@ struct ktr__oncpu {
 	unsigned n_absences;
 };
 
+/* enum ktr__kernel_site: what a site of the kernel's tells; NONE: it is none. */
+uint8_t ktr__oncpu_kind(const struct ktr_reader_site *site);
+
 /* 0 or -ENOMEM; ktr__oncpu_free() is due in any case. The reader must outlive it. */
 int ktr__oncpu_init(struct ktr__oncpu *oncpu, const struct ktr_reader *reader);
 void ktr__oncpu_free(struct ktr__oncpu *oncpu);

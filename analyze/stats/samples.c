@@ -2,95 +2,15 @@
 #include "analyze/stats/samples.h"
 
 #include "analyze/read/reader.h"
-#include "analyze/read/tables.h"
 #include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SAMPLES_BUCKETS 4096u
-
-/* ---- an event ---- */
-
-/* As ktr/provider/profile/profile.c offers it. */
-static int samples_site(const struct ktr_reader_site *site)
-{
-	return site->n_args == 4 && site->arg[2].type == KTR_ARG_STR && site->arg[3].type == KTR_ARG_STACK &&
-	       strcmp(site->class_name, "profile") == 0 && strcmp(site->file, "profile") == 0 &&
-	       strncmp(site->func, "profile-", 8) == 0;
-}
-
-static void samples_take(const struct ktr_event *event, struct ktr__sample *sample)
-{
-	static const char *const hows[] = { [KTR__SAMPLE_USER] = "user",
-					    [KTR__SAMPLE_KERNEL] = "kernel",
-					    [KTR__SAMPLE_BLOCKED] = "blocked",
-					    [KTR__SAMPLE_MISSED] = "missed",
-					    [KTR__SAMPLE_WAITING] = "waiting" };
-
-	*sample = (struct ktr__sample){ event->arg[0], event->arg[1], KTR__SAMPLE_USER, &event->str[3] };
-	for (unsigned i = 0; i < KTR__SAMPLE_HOWS; i++)
-		if (strlen(hows[i]) == event->str[2].n_bytes &&
-		    memcmp(hows[i], event->str[2].bytes, event->str[2].n_bytes) == 0)
-			sample->how = (enum ktr__sample_how)i;
-}
-
-int ktr__sample_of(const struct ktr_event *event, struct ktr__sample *sample)
-{
-	if (!samples_site(event->site))
-		return 0;
-	samples_take(event, sample);
-	return 1;
-}
-
-const char *ktr__sample_word(enum ktr__sample_how how)
-{
-	static const char *const words[] = { [KTR__SAMPLE_KERNEL] = "[kernel]",
-					     [KTR__SAMPLE_BLOCKED] = "[signals blocked]",
-					     [KTR__SAMPLE_MISSED] = "[not seen]",
-					     [KTR__SAMPLE_WAITING] = "[waiting]" };
-
-	return words[how];
-}
-
-const char *ktr__sample_function(struct ktr__symbols *symbols, const struct ktr_event *event, uint64_t pc,
-				 size_t *n, char text[24])
-{
-	const char *name = NULL, *plus;
-
-	if (symbols)
-		name = ktr__symbols_at(symbols, ktr__tables_proc(event->thread), pc, KTR__SYMBOLS_RETURN);
-	if (!name) {
-		snprintf(text, 24, "0x%" PRIx64, pc);
-		name = text;
-	}
-	plus = strrchr(name, '+');
-	if (!plus || plus == name || strncmp(plus, "+0x", 3) != 0)
-		plus = name + strlen(name);
-	*n = (size_t)(plus - name);
-	return name;
-}
-
-unsigned ktr__sample_lines(struct ktr__symbols *symbols, const struct ktr_event *event, uint64_t pc,
-			   struct ktr__sample_line line[KTR__DEBUG_LINES], char text[24])
-{
-	const struct ktr__debug_line *known = NULL;
-	uint32_t proc = ktr__tables_proc(event->thread);
-	unsigned n = symbols ? ktr__symbols_lines(symbols, proc, pc - 1, &known) : 0, last = n ? n - 1 : 0;
-
-	line[0] = (struct ktr__sample_line){ NULL, 0, NULL, 0 };
-	for (unsigned i = 0; i < n; i++) {
-		const char *name = known[i].function;
-
-		line[i] = (struct ktr__sample_line){ name, name ? strlen(name) : 0, known[i].file, known[i].line };
-	}
-	line[last].name = ktr__sample_function(symbols, event, pc, &line[last].n, text);
-	return last + 1;
-}
 
 /* ---- functions ---- */
 
@@ -146,9 +66,9 @@ static int samples_frame(struct ktr__samples *samples, const struct ktr_event *e
 			function->self_ns += ns;
 			function->n++;
 		}
-		if (function->last != samples->n)
+		if (function->last != samples->number)
 			function->total_ns += ns;
-		function->last = samples->n;
+		function->last = samples->number;
 	}
 	return 0;
 }
@@ -185,7 +105,7 @@ static int samples_pc(struct ktr__samples *samples, const struct ktr_event *even
 static int samples_stack(struct ktr__samples *samples, const struct ktr_event *event,
 			 const struct ktr__sample *sample)
 {
-	const char *inner = ktr__sample_word(sample->how);
+	const char *inner = ktr__sample_inner(sample);
 	uint32_t n_frames = sample->stack->n_bytes / 8;
 	int rc = inner ? samples_frame(samples, event, inner, strlen(inner), 1, sample->ns) : 0;
 
@@ -200,55 +120,65 @@ static int samples_stack(struct ktr__samples *samples, const struct ktr_event *e
 
 /* ---- the sink ---- */
 
-static int samples_is(struct ktr__samples *samples, const struct ktr_event *event)
+/* A sample, on the CPU or off it. */
+static int samples_found(void *context, const struct ktr_event *event, const struct ktr__sample *sample)
 {
-	uint32_t id = event->site->id;
-
-	if (ktr__array_grow(&samples->is_sample, &samples->n_sites, id, sizeof(*samples->is_sample)) != 0)
-		return samples_site(event->site);
-	if (!samples->is_sample[id])
-		samples->is_sample[id] = (uint8_t)(1 + samples_site(event->site));
-	return samples->is_sample[id] == 2;
-}
-
-static int samples_event(struct ktr_sink *sink, const struct ktr_event *event)
-{
-	struct ktr__samples *samples = (struct ktr__samples *)(void *)sink;
+	struct ktr__samples *samples = context;
 	struct ktr__sampled_thread *thread;
-	struct ktr__sample sample;
 
-	if (!samples_is(samples, event))
-		return 0;
-	samples_take(event, &sample);
 	if (ktr__array_grow(&samples->thread, &samples->n_threads, event->thread->id,
 			    sizeof(*samples->thread)) != 0)
 		return -ENOMEM;
 	thread = &samples->thread[event->thread->id];
 	thread->thread = event->thread;
-	thread->ns[sample.how] += sample.ns;
-	thread->n_ticks[sample.how] += sample.n_ticks;
-	samples->ns[sample.how] += sample.ns;
-	samples->n_ticks[sample.how] += sample.n_ticks;
-	if (sample.how == KTR__SAMPLE_BLOCKED || sample.how == KTR__SAMPLE_MISSED)
+	thread->ns[sample->how] += sample->ns;
+	thread->n_ticks[sample->how] += sample->n_ticks;
+	samples->ns[sample->how] += sample->ns;
+	samples->n_ticks[sample->how] += sample->n_ticks;
+	samples->number++;
+	if (sample->how == KTR__SAMPLE_BLOCKED || sample->how == KTR__SAMPLE_MISSED)
 		return 0;
-	samples->n++;
-	thread->n++;
-	samples->n_cut += sample.stack->cut;
-	thread->n_cut += sample.stack->cut;
-	return samples_stack(samples, event, &sample);
+	if (ktr__sample_is_off(sample->how)) {
+		samples->n_off++;
+		thread->n_off++;
+	} else {
+		samples->n++;
+		thread->n++;
+		samples->n_cut += sample->stack->cut;
+		thread->n_cut += sample->stack->cut;
+	}
+	return samples_stack(samples, event, sample);
+}
+
+static int samples_event(struct ktr_sink *sink, const struct ktr_event *event)
+{
+	int rc = ktr__sampler_event(&((struct ktr__samples *)(void *)sink)->sampler, event);
+
+	return rc < 0 ? rc : 0;
+}
+
+static int samples_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
+{
+	(void)loss;
+	ktr__sampler_loss(&((struct ktr__samples *)(void *)sink)->sampler);
+	return 0;
 }
 
 int ktr__samples_init(struct ktr__samples *samples, struct ktr_reader *reader)
 {
-	*samples = (struct ktr__samples){ .sink = { samples_event, NULL, NULL },
+	*samples = (struct ktr__samples){ .sink = { samples_event, samples_loss, NULL },
 					  .symbols = ktr__reader_symbols(reader) };
 	samples->function.bucket = calloc(SAMPLES_BUCKETS, sizeof(struct ktr__sampled *));
 	samples->line.bucket = calloc(SAMPLES_BUCKETS, sizeof(struct ktr__sampled *));
+	if (ktr__sampler_init(&samples->sampler, reader, samples_found, samples))
+		return -ENOMEM;
 	return samples->function.bucket && samples->line.bucket ? 0 : -ENOMEM;
 }
 
-void ktr__samples_finish(struct ktr__samples *samples)
+int ktr__samples_finish(struct ktr__samples *samples)
 {
+	int rc = ktr__sampler_finish(&samples->sampler);
+
 	for (unsigned i = 0; i < samples->function.n; i++) {
 		const struct ktr__sampled *function = samples->function.row[i];
 		struct ktr__sampled_thread *thread;
@@ -259,6 +189,7 @@ void ktr__samples_finish(struct ktr__samples *samples)
 		if (!thread->most || function->self_ns > thread->most->self_ns)
 			thread->most = function;
 	}
+	return rc;
 }
 
 static void samples_rows_free(struct ktr__sampled_rows *rows)
@@ -276,5 +207,5 @@ void ktr__samples_free(struct ktr__samples *samples)
 	samples_rows_free(&samples->function);
 	samples_rows_free(&samples->line);
 	free(samples->thread);
-	free(samples->is_sample);
+	ktr__sampler_free(&samples->sampler);
 }

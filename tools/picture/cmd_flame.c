@@ -31,7 +31,7 @@ enum flame_format {
 struct flame_command {
 	struct walk walk, before;
 	const char *output, *diff;
-	int by_thread, icicle, rate, lines;
+	int by_thread, icicle, rate, lines, on_cpu, off_cpu;
 	uint64_t width;
 	double least;
 	enum flame_format format;
@@ -49,6 +49,8 @@ static const struct option_row flame_rows[] = {
 	OPTION_TEXT(0, "diff", "BEFORE", struct flame_command, diff, "compare with that trace: red is more, blue less"),
 	OPTION_FLAG(0, "rate", struct flame_command, rate, "with --diff: by what there is in a time, not in all"),
 	OPTION_FLAG(0, "lines", struct flame_command, lines, "functions that were inlined are frames, too"),
+	OPTION_FLAG(0, "on-cpu", struct flame_command, on_cpu, "of ktr profile --off-cpu: time on the CPU alone,"),
+	OPTION_FLAG(0, "off-cpu", struct flame_command, off_cpu, "or off it alone"),
 	OPTION_FLAG(0, "icicle", struct flame_command, icicle, "the outermost on top"),
 	OPTION_NUMBER(0, "width", "N", struct flame_command, width, 40, 20000,
 		      "of the picture, in pixels (1200), or of the terminal"),
@@ -95,6 +97,8 @@ static int flame_check(struct flame_command *c)
 		return usage_error(command, "--width is of a picture or the terminal");
 	if (c->format == FLAME_SVG && c->width > 0 && c->width < KTR__FLAME_MIN_WIDTH)
 		return usage_error(command, "--width: a picture has at least %u pixels", KTR__FLAME_MIN_WIDTH);
+	if (c->on_cpu && c->off_cpu)
+		return usage_error(command, "--on-cpu or --off-cpu");
 	if (c->rate && c->diff == NULL)
 		return usage_error(command, "--rate is of a comparison: --diff BEFORE");
 	if (c->diff != NULL && c->format == FLAME_FOLDED)
@@ -114,6 +118,7 @@ static int flame_read(struct flame_command *c, unsigned side, struct walk *walk)
 	rc = ktr__flame_walk_begin(&c->side[side], &c->trees, side,
 				       c->by_thread ? KTR__FLAME_EACH : KTR__FLAME_MERGED, walk->reader);
 
+	c->side[side].part = c->on_cpu ? KTR__FLAME_ON : c->off_cpu ? KTR__FLAME_OFF : KTR__FLAME_WHOLE;
 	if (rc == 0)
 		rc = walk_run(walk, &sink, 1);
 	/* A source that fails half-way gives what it has; that has been said. */

@@ -15,7 +15,7 @@
 struct profile_command {
 	struct run run;
 	uint64_t rate, pid, for_ns;
-	int force;
+	int force, off;
 };
 
 static const struct option_row profile_rows[] = {
@@ -35,6 +35,8 @@ static const struct option_row profile_rows[] = {
 		    "other classes to record, too: profile,sched (default: profile alone)"),
 	OPTION_FLAG('k', "kernel", struct profile_command, run.kernel,
 		    "context switches and page faults of its threads, too"),
+	OPTION_FLAG(0, "off-cpu", struct profile_command, off,
+		    "where and how long threads were off the CPU, too: calls that wait, locks, page faults, ready to run"),
 	OPTION_FLAG('i', "inherit", struct profile_command, run.children, "and of the programs that it starts"),
 	OPTION_FLAG('f', "force", struct profile_command, force, "with -p: as of ktr attach"),
 	OPTIONS_ROTATE(struct profile_command, run.rotate),
@@ -50,6 +52,7 @@ static const struct options profile_options = {
 	.examples = "ktr profile xz -T2 -k file    and then\n"
 		    "ktr report --profile\n"
 		    "ktr flame -o flame.html\n"
+		    "ktr profile --off-cpu -o slow.ktr PROGRAM\n"
 		    "ktr profile -p 4711 -d 10s\n"
 		    "ktr profile -F 99 -i -o make.ktr -- make -j4\n",
 	OPTIONS_ROWS(profile_rows),
@@ -65,6 +68,8 @@ static int profile_process(const struct profile_command *c, int argc, const char
 
 	if (optind < argc)
 		return usage_error(c->run.command, "either -p PID or a program");
+	if (c->off)
+		return usage_error(c->run.command, "--off-cpu is of a program that is started: what it calls is known then");
 	if (c->run.kernel || c->run.children || c->run.session || c->run.entries ||
 	    c->run.rotate.bytes != ROTATE_AS_IT_IS || c->run.rotate.ns != ROTATE_AS_IT_IS ||
 	    c->run.rotate.keep != ROTATE_AS_IT_IS || strcmp(c->run.mask, "profile") != 0)
@@ -78,7 +83,7 @@ static int profile_process(const struct profile_command *c, int argc, const char
 static int cmd_profile(int argc, char **argv)
 {
 	struct profile_command c = { .run = RUN_OPTIONS(argv[0]), .rate = 997 };
-	char probe[64];
+	char probe[96];
 	int rc;
 
 	c.run.mask = "profile";
@@ -89,6 +94,12 @@ static int cmd_profile(int argc, char **argv)
 		return profile_process(&c, argc, probe);
 	if (c.for_ns || c.force)
 		return usage_error(argv[0], "-d and -f are of -p");
+	if (c.off) {
+		if (strcmp(c.run.mask, "profile") == 0)
+			c.run.mask = "profile,offcpu";
+		strcat(probe, ",offcpu:::blocked");
+		c.run.kernel = 1;
+	}
 	c.run.profile = probe;
 	c.run.agent = 1;
 	return run_program(&c.run, argv + optind);

@@ -159,8 +159,8 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		rc = ktr__functions_finish(&sinks.functions);
 	if (!rc && c->syscalls)
 		rc = ktr__syscalls_finish(&sinks.syscalls);
-	if (c->profile)
-		ktr__samples_finish(&sinks.samples);
+	if (!rc && c->profile)
+		rc = ktr__samples_finish(&sinks.samples);
 	ktr__oncpu_finish(&sinks.oncpu);
 	if (rc && !walk.partial)
 		fail(walk.find.command, "%s: %s", walk.path, strerror(-rc));

@@ -23,6 +23,12 @@ static uint64_t profile_sum(const uint64_t of[KTR__SAMPLE_HOWS])
 	return sum;
 }
 
+/* Off the CPU, of a trace that tells of it. */
+static uint64_t profile_off(const uint64_t of[KTR__SAMPLE_HOWS])
+{
+	return of[KTR__SAMPLE_OFF] + of[KTR__SAMPLE_READY] + of[KTR__SAMPLE_FAULT] + of[KTR__SAMPLE_ASLEEP];
+}
+
 static double profile_percent(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * (double)part / (double)all : 0;
@@ -51,6 +57,8 @@ static void profile_thread_line(const struct report *report, FILE *to, unsigned 
 	report_text_duration(to, (double)(t->ns[KTR__SAMPLE_BLOCKED] + t->ns[KTR__SAMPLE_MISSED]));
 	if (report->samples->ns[KTR__SAMPLE_WAITING])
 		report_text_duration(to, (double)t->ns[KTR__SAMPLE_WAITING]);
+	for (unsigned how = KTR__SAMPLE_OFF; report->samples->n_off && how <= KTR__SAMPLE_ASLEEP; how++)
+		report_text_duration(to, (double)t->ns[how]);
 	report_text_count(to, t->n, 9);
 	if (t->most) {
 		ktr__label_clean(name, sizeof(name), t->most->name, strlen(t->most->name));
@@ -82,6 +90,27 @@ static void profile_function_line(const struct report *report, FILE *to, unsigne
 	fputc('\n', to);
 }
 
+/* How long threads were off the CPU, and by what that is known. */
+static void profile_text_off(const struct report *report, FILE *to)
+{
+	const struct ktr__samples *s = report->samples;
+	uint64_t off = profile_off(s->ns), cpu = profile_sum(s->ns) - off, on = 0;
+
+	if (!s->n_off)
+		return;
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		on += s->thread[i].thread ? ktr__sampler_on_ns(&s->sampler, i) : 0;
+	fprintf(to, "off the CPU %s, %" PRIu64 " times: ", ktr__label_duration(off).text, s->n_off);
+	fputs(s->sampler.has_switches ? "when, by the kernel's context switches; where, by calls that wait\n"
+				      : "by calls that wait alone: what else a thread waits for is not known, as the kernel "
+					"told of no context switches\n",
+	      to);
+	/* Beyond what samples can be off by. */
+	if (on > cpu + cpu / 50 + 10000000)
+		fprintf(to, "threads had CPUs for %s by context switches: what is more than their CPU time is that of "
+			"interrupts, or of the machine, which others share\n", ktr__label_duration(on).text);
+}
+
 static uint64_t profile_source_rank(const struct report *report, unsigned i)
 {
 	return report->samples->line.row[i]->self_ns + 1;
@@ -101,11 +130,11 @@ static void profile_source_line(const struct report *report, FILE *to, unsigned 
 static void profile_text_came(const struct report *report, FILE *to)
 {
 	const struct ktr__samples *s = report->samples;
-	uint64_t due = profile_sum(s->n_ticks), blocked = s->n_ticks[KTR__SAMPLE_BLOCKED],
+	uint64_t off = profile_off(s->ns), due = profile_sum(s->n_ticks), blocked = s->n_ticks[KTR__SAMPLE_BLOCKED],
 		 missed = s->n_ticks[KTR__SAMPLE_MISSED];
 
 	fprintf(to, "\n%s of %s: %" PRIu64 " samples were due, %" PRIu64 " came, by %" PRIu64 " stacks\n",
-		s->ns[KTR__SAMPLE_WAITING] ? "Time" : "CPU time", ktr__label_duration(profile_sum(s->ns)).text, due, due - blocked - missed, s->n);
+		s->ns[KTR__SAMPLE_WAITING] ? "Time" : "CPU time", ktr__label_duration(profile_sum(s->ns) - off).text, due, due - blocked - missed, s->n);
 	if (blocked)
 		fprintf(to, "%" PRIu64 " came while threads blocked the signal: it is not known where\n",
 			blocked);
@@ -121,6 +150,13 @@ void report_profile_text(const struct report *report, FILE *to)
 		"thread", "      time   share      user    kernel   unknown    stacks  most in", "threads",
 		profile_thread_rank, profile_thread_line
 	};
+	/* And with where threads were off it. */
+	static const struct report_table both = {
+		"thread",
+		"      time   share      user    kernel   unknown     calls     ready     pages  unknown"
+		"    stacks  most in",
+		"threads", profile_thread_rank, profile_thread_line
+	};
 	/* Of ktr sample, where threads wait, too. */
 	static const struct report_table waiting = {
 		"thread", "      time   share      user    kernel   unknown   waiting    stacks  most in", "threads",
@@ -133,12 +169,16 @@ void report_profile_text(const struct report *report, FILE *to)
 	static const struct report_table lines = { "line", "      self   share    stacks", "lines",
 						   profile_source_rank, profile_source_line };
 
-	if (!profile_sum(report->samples->n_ticks)) {
+	if (!profile_sum(report->samples->n_ticks) && !report->samples->n_off) {
 		fputs("\nno sample: ktr profile PROGRAM\n", to);
 		return;
 	}
 	profile_text_came(report, to);
-	report_table(report, to, report->samples->ns[KTR__SAMPLE_WAITING] ? &waiting : &threads,
+	profile_text_off(report, to);
+	report_table(report, to,
+		     report->samples->n_off                      ? &both
+		     : report->samples->ns[KTR__SAMPLE_WAITING] ? &waiting
+							 : &threads,
 		     report->samples->n_threads);
 	report_table(report, to, &functions, report->samples->function.n);
 	if (report->samples->wants_lines)
@@ -149,12 +189,13 @@ void report_profile_text(const struct report *report, FILE *to)
 
 static json_t *profile_json_thread(const void *of, unsigned i, double *rank)
 {
-	const struct ktr__sampled_thread *t = &((const struct ktr__samples *)of)->thread[i];
+	const struct ktr__samples *s = of;
+	const struct ktr__sampled_thread *t = &s->thread[i];
 
 	if (!t->thread)
 		return NULL;
 	*rank = (double)profile_sum(t->ns);
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tid", (int)t->thread->tid,
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tid", (int)t->thread->tid,
 			 "name", report_json_text(t->thread->name), "ns", ktr__jansson_u64(profile_sum(t->ns)),
 			 "user_ns", ktr__jansson_u64(t->ns[KTR__SAMPLE_USER]), "kernel_ns",
 			 ktr__jansson_u64(t->ns[KTR__SAMPLE_KERNEL]), "blocked_ns",
@@ -162,7 +203,11 @@ static json_t *profile_json_thread(const void *of, unsigned i, double *rank)
 			 ktr__jansson_u64(t->ns[KTR__SAMPLE_MISSED]), "waiting_ns",
 			 ktr__jansson_u64(t->ns[KTR__SAMPLE_WAITING]), "due",
 			 ktr__jansson_u64(profile_sum(t->n_ticks)), "stacks", ktr__jansson_u64(t->n), "cut",
-			 ktr__jansson_u64(t->n_cut));
+			 ktr__jansson_u64(t->n_cut), "off_calls_ns", ktr__jansson_u64(t->ns[KTR__SAMPLE_OFF]),
+			 "off_ready_ns", ktr__jansson_u64(t->ns[KTR__SAMPLE_READY]), "off_pages_ns",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_FAULT]), "off_unknown_ns",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_ASLEEP]), "off", ktr__jansson_u64(t->n_off), "on_ns",
+			 ktr__jansson_u64(ktr__sampler_on_ns(&s->sampler, i)));
 }
 
 static json_t *profile_json_function(const void *of, unsigned i, double *rank)
@@ -194,6 +239,11 @@ json_t *report_profile_json(const struct report *report)
 			 report_json_list(s, s->n_threads, profile_json_thread), "functions",
 			 report_json_list(&s->function, s->function.n, profile_json_function));
 
+	if (tree && s->n_off)
+		json_object_set_new(tree, "off_cpu",
+				    json_pack("{s:o, s:o, s:s, s:s}", "ns", ktr__jansson_u64(profile_off(s->ns)), "n",
+					      ktr__jansson_u64(s->n_off), "when",
+					      s->sampler.has_switches ? "switches" : "calls", "where", "calls"));
 	if (tree && s->wants_lines)
 		json_object_set_new(tree, "lines", report_json_list(&s->line, s->line.n, profile_json_line));
 	return tree;

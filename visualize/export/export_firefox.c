@@ -297,7 +297,7 @@ static void firefox_samples(FILE *to, const struct firefox *f, const struct ktr_
 	fputs("],\"threadCPUDelta\":[", to);
 	for (uint32_t i = 0; i < thread->n; i++)
 		fprintf(to, i ? ",%" PRIu64 : "%" PRIu64,
-			thread->sample[i].how == KTR__SAMPLE_WAITING ? 0 : thread->sample[i].ns);
+			thread->sample[i].how >= KTR__SAMPLE_WAITING ? 0 : thread->sample[i].ns);
 	fprintf(to, "],\"weightType\":\"tracing-ms\",\"length\":%" PRIu32 "},\n", thread->n);
 }
 
@@ -347,7 +347,7 @@ static void firefox_meta(struct ktr__export *e, const struct firefox *f)
 
 static int firefox_begin(struct ktr__export *e)
 {
-	return ktr__stack_set_begin(&((struct firefox *)e->data)->set, e->symbols);
+	return ktr__stack_set_begin(&((struct firefox *)e->data)->set, e->symbols, e->reader);
 }
 
 static int firefox_event(struct ktr__export *e, const struct ktr_event *event)
@@ -355,10 +355,19 @@ static int firefox_event(struct ktr__export *e, const struct ktr_event *event)
 	return ktr__stack_set_event(&((struct firefox *)e->data)->set, event);
 }
 
+static int firefox_loss(struct ktr__export *e, const struct ktr_loss *loss)
+{
+	(void)loss;
+	ktr__stack_set_loss(&((struct firefox *)e->data)->set);
+	return 0;
+}
+
 static int firefox_end(struct ktr__export *e)
 {
 	struct firefox *f = e->data;
 
+	if (ktr__stack_set_finish(&f->set))
+		return -ENOMEM;
 	f->stack = calloc(f->set.n_nodes, sizeof(*f->stack));
 	if (f->stack == NULL)
 		return -ENOMEM;
@@ -389,6 +398,7 @@ const struct ktr__export_format ktr__export_firefox = {
 	.n_data = sizeof(struct firefox),
 	.begin = firefox_begin,
 	.event = firefox_event,
+	.loss = firefox_loss,
 	.end = firefox_end,
 	.free = firefox_free,
 };

@@ -59,7 +59,11 @@ static void perf_sample(struct ktr__export *e, const struct ktr__stack_set *set,
 
 static int perf_begin(struct ktr__export *e)
 {
-	return ktr__stack_set_begin(e->data, e->symbols);
+	struct ktr__stack_set *set = e->data;
+	int rc = ktr__stack_set_begin(set, e->symbols, e->reader);
+
+	set->on_cpu_only = 1;
+	return rc;
 }
 
 /* Told at once: of a thread no sample is kept but the last. */
@@ -74,6 +78,13 @@ static int perf_event(struct ktr__export *e, const struct ktr_event *event)
 		return rc;
 	thread = &set->thread[set->of_thread[event->thread->id] - 1];
 	perf_sample(e, set, event, &thread->sample[--thread->n]);
+	return 0;
+}
+
+static int perf_loss(struct ktr__export *e, const struct ktr_loss *loss)
+{
+	(void)loss;
+	ktr__stack_set_loss(e->data);
 	return 0;
 }
 
@@ -94,6 +105,7 @@ const struct ktr__export_format ktr__export_perf = {
 	.n_data = sizeof(struct ktr__stack_set),
 	.begin = perf_begin,
 	.event = perf_event,
+	.loss = perf_loss,
 	.end = perf_end,
 	.free = perf_free,
 };

@@ -304,8 +304,8 @@ static void pprof_head(struct ktr__export *e, struct pprof *p)
 	pprof_type(p, PROFILE_SAMPLE_TYPE, what, "nanoseconds");
 	pprof_type(p, PROFILE_PERIOD_TYPE, what, "nanoseconds");
 	pprof_number(&p->out, PROFILE_PERIOD, ktr__stack_set_period(&p->set));
-	pprof_number(&p->out, PROFILE_TIME, e->info->first_ns + (uint64_t)e->info->utc_offset_ns);
-	pprof_number(&p->out, PROFILE_DURATION, e->info->last_ns - e->info->first_ns);
+	pprof_number(&p->out, PROFILE_TIME, p->set.sampler.first_ns + (uint64_t)e->info->utc_offset_ns);
+	pprof_number(&p->out, PROFILE_DURATION, p->set.sampler.last_ns - p->set.sampler.first_ns);
 	if (e->info->cmdline[0] != '\0')
 		pprof_number(&p->out, PROFILE_COMMENT, pprof_clean(p, e->info->cmdline));
 }
@@ -339,7 +339,7 @@ static int pprof_gzip(const struct ktr__column *from, FILE *to)
 
 static int pprof_begin(struct ktr__export *e)
 {
-	return ktr__stack_set_begin(&((struct pprof *)e->data)->set, e->symbols);
+	return ktr__stack_set_begin(&((struct pprof *)e->data)->set, e->symbols, e->reader);
 }
 
 static int pprof_event(struct ktr__export *e, const struct ktr_event *event)
@@ -347,11 +347,20 @@ static int pprof_event(struct ktr__export *e, const struct ktr_event *event)
 	return ktr__stack_set_event(&((struct pprof *)e->data)->set, event);
 }
 
+static int pprof_loss(struct ktr__export *e, const struct ktr_loss *loss)
+{
+	(void)loss;
+	ktr__stack_set_loss(&((struct pprof *)e->data)->set);
+	return 0;
+}
+
 static int pprof_end(struct ktr__export *e)
 {
 	struct pprof *p = e->data;
-	int rc;
+	int rc = ktr__stack_set_finish(&p->set);
 
+	if (rc != 0)
+		return rc;
 	pprof_head(e, p);
 	pprof_mappings(p, e->reader);
 	pprof_locations(p);
@@ -382,6 +391,7 @@ const struct ktr__export_format ktr__export_pprof = {
 	.n_data = sizeof(struct pprof),
 	.begin = pprof_begin,
 	.event = pprof_event,
+	.loss = pprof_loss,
 	.end = pprof_end,
 	.free = pprof_free,
 };

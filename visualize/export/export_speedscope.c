@@ -33,17 +33,22 @@ static void speedscope_frames(struct ktr__export *e, const struct ktr__stack_set
 	fputs("]}", e->to);
 }
 
+/* [frames] Stacks of any provider have fewer; of deeper ones the outermost frames are left out. */
+#define SPEEDSCOPE_DEPTH 4096u
+
 /* Outermost first. */
 static void speedscope_stack(struct ktr__export *e, const struct ktr__stack_set *set, uint32_t node)
 {
-	const struct ktr__stack_frame *frame = &set->frame[set->node[node].frame];
+	uint32_t inner[SPEEDSCOPE_DEPTH], n = 0;
 
-	if (set->node[node].parent) {
-		speedscope_stack(e, set, set->node[node].parent);
-		putc(',', e->to);
+	for (; node && n < SPEEDSCOPE_DEPTH; node = set->node[node].parent)
+		inner[n++] = node;
+	for (uint32_t i = n; i > 0; i--) {
+		const struct ktr__stack_frame *frame = &set->frame[set->node[inner[i - 1]].frame];
+
+		for (uint32_t k = frame->n_lines; k > 0; k--)
+			fprintf(e->to, i > 1 || k > 1 ? "%" PRIu32 "," : "%" PRIu32, frame->line + k - 1);
 	}
-	for (uint32_t k = frame->n_lines; k > 0; k--)
-		fprintf(e->to, k > 1 ? "%" PRIu32 "," : "%" PRIu32, frame->line + k - 1);
 }
 
 static void speedscope_thread(struct ktr__export *e, const struct ktr__stack_set *set,
@@ -72,7 +77,7 @@ static void speedscope_thread(struct ktr__export *e, const struct ktr__stack_set
 
 static int speedscope_begin(struct ktr__export *e)
 {
-	return ktr__stack_set_begin(e->data, e->symbols);
+	return ktr__stack_set_begin(e->data, e->symbols, e->reader);
 }
 
 static int speedscope_event(struct ktr__export *e, const struct ktr_event *event)
@@ -80,10 +85,21 @@ static int speedscope_event(struct ktr__export *e, const struct ktr_event *event
 	return ktr__stack_set_event(e->data, event);
 }
 
+static int speedscope_loss(struct ktr__export *e, const struct ktr_loss *loss)
+{
+	(void)loss;
+	ktr__stack_set_loss(e->data);
+	return 0;
+}
+
 static int speedscope_end(struct ktr__export *e)
 {
-	const struct ktr__stack_set *set = e->data;
+	struct ktr__stack_set *set = e->data;
 	const char *name = e->info->cmdline;
+	int rc = ktr__stack_set_finish(set);
+
+	if (rc)
+		return rc;
 
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"ktr\",\"name\":", e->to);
 	ktr__export_json(e->to, name, strlen(name));
@@ -110,6 +126,7 @@ const struct ktr__export_format ktr__export_speedscope = {
 	.n_data = sizeof(struct ktr__stack_set),
 	.begin = speedscope_begin,
 	.event = speedscope_event,
+	.loss = speedscope_loss,
 	.end = speedscope_end,
 	.free = speedscope_free,
 };

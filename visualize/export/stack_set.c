@@ -174,7 +174,7 @@ static int stack_set_node(struct ktr__stack_set *set, uint32_t *node, int64_t fr
 static int stack_set_stack(struct ktr__stack_set *set, const struct ktr_event *event,
 			   const struct ktr__sample *sample, uint32_t *node)
 {
-	const char *inner = ktr__sample_word(sample->how);
+	const char *inner = ktr__sample_inner(sample);
 	uint32_t at = sample->stack->n_bytes / 8 * 8;
 	int rc = sample->stack->cut ? stack_set_node(set, node, stack_set_frame(set, event, 0, "...")) : 0;
 
@@ -207,28 +207,59 @@ static struct ktr__stack_thread *stack_set_thread(struct ktr__stack_set *set,
 	return &set->thread[at];
 }
 
-int ktr__stack_set_event(struct ktr__stack_set *set, const struct ktr_event *event)
+static int stack_set_found(void *context, const struct ktr_event *event, const struct ktr__sample *sample)
 {
+	struct ktr__stack_set *set = context;
 	struct ktr__stack_thread *thread;
-	struct ktr__sample sample;
 	uint32_t node = 0;
 	int rc;
 
-	if (!ktr__sample_of(event, &sample))
+	if (set->on_cpu_only && ktr__sample_is_off(sample->how))
 		return 0;
 	thread = stack_set_thread(set, event->thread);
-	rc = thread ? stack_set_stack(set, event, &sample, &node) : -ENOMEM;
+	rc = thread ? stack_set_stack(set, event, sample, &node) : -ENOMEM;
 	if (!rc)
 		rc = ktr__array_grow(&thread->sample, &thread->room, thread->n, sizeof(*thread->sample));
 	if (rc)
 		return rc;
 	thread->sample[thread->n++] =
-		(struct ktr__stack_sample){ event->time_ns, sample.ns, sample.n_ticks, node, sample.how };
+		(struct ktr__stack_sample){ event->time_ns, sample->ns, sample->n_ticks, node, sample->how };
 	set->n++;
-	set->ns += sample.ns;
-	set->n_ticks += sample.n_ticks;
-	set->is_wall |= sample.how == KTR__SAMPLE_WAITING;
+	set->is_wall |= sample->how == KTR__SAMPLE_WAITING || ktr__sample_is_off(sample->how);
+	set->n_off += (uint64_t)ktr__sample_is_off(sample->how);
+	set->n_ticks += sample->n_ticks;
+	set->tick_ns += sample->n_ticks ? sample->ns : 0;
+	set->ns += sample->ns;
 	return 0;
+}
+
+int ktr__stack_set_event(struct ktr__stack_set *set, const struct ktr_event *event)
+{
+	int rc = ktr__sampler_event(&set->sampler, event);
+
+	return rc < 0 ? rc : 0;
+}
+
+void ktr__stack_set_loss(struct ktr__stack_set *set)
+{
+	ktr__sampler_loss(&set->sampler);
+}
+
+static int stack_set_earlier(const void *a, const void *b)
+{
+	const struct ktr__stack_sample *one = a, *other = b;
+
+	return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
+}
+
+/* Times off the CPU are told a while after they have ended. */
+int ktr__stack_set_finish(struct ktr__stack_set *set)
+{
+	int rc = ktr__sampler_finish(&set->sampler);
+
+	for (uint32_t i = 0; i < set->n_threads && set->n_off; i++)
+		qsort(set->thread[i].sample, set->thread[i].n, sizeof(struct ktr__stack_sample), stack_set_earlier);
+	return rc;
 }
 
 void ktr__stack_set_note(const struct ktr__stack_set *set, char *note, size_t size)
@@ -238,9 +269,11 @@ void ktr__stack_set_note(const struct ktr__stack_set *set, char *note, size_t si
 		snprintf(note, size, "the trace has no samples (ktr profile): the file is empty of them");
 }
 
-int ktr__stack_set_begin(struct ktr__stack_set *set, struct ktr__symbols *symbols)
+int ktr__stack_set_begin(struct ktr__stack_set *set, struct ktr__symbols *symbols, const struct ktr_reader *reader)
 {
 	*set = (struct ktr__stack_set){ .symbols = symbols };
+	if (ktr__sampler_init(&set->sampler, reader, stack_set_found, set))
+		return -ENOMEM;
 	return STACK_SET_MORE(set, node, n_nodes, node_room) < 0 ? -ENOMEM : 0;
 }
 
@@ -260,6 +293,7 @@ void ktr__stack_set_free(struct ktr__stack_set *set)
 	free(set->node);
 	free(set->thread);
 	free(set->of_thread);
+	ktr__sampler_free(&set->sampler);
 	ktr__keymap_free(&set->module_of);
 	ktr__keymap_free(&set->function_of);
 	ktr__keymap_free(&set->frame_of);

@@ -9,7 +9,7 @@
 #ifndef VISUALIZE_STACK_SET_H
 #define VISUALIZE_STACK_SET_H
 
-#include "analyze/stats/samples.h"
+#include "analyze/stats/sampler.h"
 #include "visualize/model/keymap.h"
 
 /* An object that a process had mapped. */
@@ -56,6 +56,7 @@ struct ktr__stack_thread {
 };
 
 struct ktr__stack_set {
+	struct ktr__sampler sampler;
 	struct ktr__symbols *symbols; /* borrowed; NULL: addresses alone */
 	struct ktr__stack_module *module;
 	const struct ktr__module_entry **lib;
@@ -70,14 +71,21 @@ struct ktr__stack_set {
 	uint32_t n_of_thread;
 	struct ktr__keymap module_of, function_of, frame_of, node_of; /* each + 1 */
 	uint64_t n, ns, n_ticks; /* of all samples */
-	int is_wall; /* some have waited: times are those of a clock, not of CPUs */
+	uint64_t tick_ns; /* of those that have ticks */
+	uint64_t n_off; /* times that threads were off the CPU */
+	int on_cpu_only; /* to be set after begin(): what is off it is left out */
+	int is_wall; /* some have waited, or were off the CPU: times are those of a clock, not of CPUs */
 };
 
 /* 0 or -ENOMEM; free() is due in any case. */
-int ktr__stack_set_begin(struct ktr__stack_set *set, struct ktr__symbols *symbols);
+int ktr__stack_set_begin(struct ktr__stack_set *set, struct ktr__symbols *symbols, const struct ktr_reader *reader);
 
 /* Takes in an event, if it is a sample. 0 or -ENOMEM. */
 int ktr__stack_set_event(struct ktr__stack_set *set, const struct ktr_event *event);
+void ktr__stack_set_loss(struct ktr__stack_set *set);
+
+/* After the last event: sorts each thread's samples. 0 or -ENOMEM. */
+int ktr__stack_set_finish(struct ktr__stack_set *set);
 
 /* What the user should know of the set: "" or a line. */
 void ktr__stack_set_note(const struct ktr__stack_set *set, char *note, size_t size);
@@ -86,7 +94,7 @@ void ktr__stack_set_free(struct ktr__stack_set *set);
 /* [ns] between two samples. */
 static inline uint64_t ktr__stack_set_period(const struct ktr__stack_set *set)
 {
-	return set->n_ticks ? set->ns / set->n_ticks : 0;
+	return set->n_ticks ? set->tick_ns / set->n_ticks : 0;
 }
 
 #endif

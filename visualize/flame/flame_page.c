@@ -59,7 +59,7 @@ static json_t *flame_page_colours(const struct ktr__flame_view *view, int *error
 
 	for (uint32_t i = 0; !view->diff && i < view->flame->n_names; i++)
 		*error |= json_array_append_new(
-			colours, json_integer(ktr__colours_name(view->colours, view->flame->name[i].text)));
+			colours, json_integer(ktr__flame_name_colour(view, view->flame->name[i].text)));
 	for (int i = -(int)KTR__FLAME_SHADES; view->diff && i <= (int)KTR__FLAME_SHADES; i++)
 		*error |= json_array_append_new(colours, json_integer(ktr__flame_shade(i)));
 	return colours;

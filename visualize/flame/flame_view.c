@@ -40,12 +40,22 @@ uint32_t ktr__flame_shade(int shade)
 	return shade > 0 ? 0xf50000u | faint << 8 | faint : faint << 16 | (faint + (245 - faint) / 3) << 8 | 0xf5u;
 }
 
+/* Time off the CPU is dark blue, whatever it was: what else has a colour of its name's. */
+uint32_t ktr__flame_name_colour(const struct ktr__flame_view *view, const char *name)
+{
+	size_t n = strlen(name), n_off = sizeof(KTR__SAMPLE_OFF_WORD) - 1;
+
+	if (view->off && n > n_off && strcmp(name + n - n_off, KTR__SAMPLE_OFF_WORD) == 0)
+		return KTR__FLAME_OFF_COLOUR;
+	return ktr__colours_name(view->colours, name);
+}
+
 uint32_t ktr__flame_colour(const struct ktr__flame_view *view, uint32_t node)
 {
 	double share;
 
 	if (!view->diff)
-		return node == 0 ? KTR__PALE : ktr__colours_name(view->colours, ktr__flame_text(view->flame, node));
+		return node == 0 ? KTR__PALE : ktr__flame_name_colour(view, ktr__flame_text(view->flame, node));
 	share = view->most > 0 ? ktr__flame_change(view, node) / view->most * KTR__FLAME_SHADES : 0;
 	return ktr__flame_shade((int)lrint(share));
 }
@@ -117,10 +127,14 @@ static void flame_view_words(struct ktr__flame_view *view, const struct ktr__fla
 {
 	struct ktr__frame *frame = &view->frame;
 	uint64_t ns = walk[0].last_ns - walk[0].first_ns, n_before = 0, n_open = 0, n_unsure = 0, n_deep = 0;
+	int off = view->samples && view->off;
 	int waits = view->samples && (walk[0].n_waiting || (view->diff && walk[1].n_waiting));
 
 	snprintf(frame->subtitle, sizeof(frame->subtitle),
-		 waits		? "width: time that a frame is in, running or waiting, by samples; %s in %s%s"
+		 off && walk[0].part == KTR__FLAME_OFF ?
+			 "width: time off the CPU, dark blue, and where a thread was then; %s in %s%s"
+		 : off		? "width: time that a frame is in, on the CPU, by samples, and off it, dark blue; %s in %s%s"
+		 : waits		? "width: time that a frame is in, running or waiting, by samples; %s in %s%s"
 		 : view->samples  ? "width: CPU time that a frame is in, by samples; %s in %s%s"
 		 : view->stacks ? "width: how many of the trace's stacks (CTRSTACK) a frame is in; %s in %s%s"
 			      : "width: time in spans, the sum over all threads; %s in a trace of %s%s",
@@ -169,6 +183,7 @@ int ktr__flame_view_init(struct ktr__flame_view *view, const struct ktr__flame_p
 	view->stacks = stacks;
 	view->diff = diff;
 	view->samples = samples;
+	view->off = walk[0].n_off > 0 || (diff && walk[1].n_off > 0);
 	view->flame = samples ? &trees->samples : stacks ? &trees->stacks : &trees->spans;
 	view->scale = compare == KTR__FLAME_RATES && ns[0] > 0 && ns[1] > 0 ? (double)ns[0] / (double)ns[1] : 1;
 	ktr__frame_init(&view->frame, info, command);

@@ -14,6 +14,8 @@
 
 #define KTR__FLAME_SHADES 4u /* of each of the two colours of a comparison */
 
+#define KTR__FLAME_OFF_COLOUR 0x27408bu /* of time off the CPU */
+
 enum ktr__flame_compare {
 	KTR__FLAME_ALONE,
 	KTR__FLAME_SUMS,
@@ -23,7 +25,8 @@ enum ktr__flame_compare {
 struct ktr__flame_view {
 	const struct ktr__flame *flame;
 	int stacks; /* numbers are stacks, not nanoseconds */
-	int samples; /* these are of CPU time */
+	int samples; /* these are of CPU time, */
+	int off;     /* or of time off the CPU, too */
 	int diff;
 	int icicle;    /* the outermost on top */
 	double scale;  /* of side 1 */
@@ -47,6 +50,9 @@ struct ktr__label_text ktr__flame_number(const struct ktr__flame_view *view, dou
 
 /* How much more the frame has for itself than on side 1, scaled. */
 double ktr__flame_change(const struct ktr__flame_view *view, uint32_t node);
+
+/* 0xRRGGBB, of a name. */
+uint32_t ktr__flame_name_colour(const struct ktr__flame_view *view, const char *name);
 
 /* 0xRRGGBB: by its name, or by its change. */
 uint32_t ktr__flame_colour(const struct ktr__flame_view *view, uint32_t node);

@@ -3,7 +3,6 @@
 #include "visualize/model/flame_walk.h"
 
 #include "analyze/read/reader.h"
-#include "analyze/stats/samples.h"
 #include "conf/kit/array.h"
 
 #include <errno.h>
@@ -165,14 +164,17 @@ static int flame_walk_stack(struct ktr__flame_walk *walk, const struct ktr_event
 }
 
 /* Time without a stack has a frame that says why. */
-static int flame_walk_sample(struct ktr__flame_walk *walk, const struct ktr_event *event,
-			     const struct ktr__sample *sample)
+static int flame_walk_sample(void *context, const struct ktr_event *event, const struct ktr__sample *sample)
 {
-	const char *inner = ktr__sample_word(sample->how);
-	struct ktr__flame_thread *t = flame_walk_thread(walk, event->thread);
+	struct ktr__flame_walk *walk = context;
+	const char *inner = ktr__sample_inner(sample);
+	int off = ktr__sample_is_off(sample->how), rc;
+	struct ktr__flame_thread *t;
 	uint32_t node;
-	int rc;
 
+	if (walk->part != KTR__FLAME_WHOLE && off != (walk->part == KTR__FLAME_OFF))
+		return 0;
+	t = flame_walk_thread(walk, event->thread);
 	if (t == NULL)
 		return -ENOMEM;
 	node = t->base[2];
@@ -181,6 +183,7 @@ static int flame_walk_sample(struct ktr__flame_walk *walk, const struct ktr_even
 		rc = ktr__flame_child(&walk->to->samples, node, inner, strlen(inner), &node);
 	walk->to->samples.node[node].self[walk->side] += sample->ns;
 	walk->n_samples++;
+	walk->n_off += (uint64_t)off;
 	walk->n_waiting += sample->how == KTR__SAMPLE_WAITING;
 	return rc;
 }
@@ -188,23 +191,24 @@ static int flame_walk_sample(struct ktr__flame_walk *walk, const struct ktr_even
 static int flame_walk_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__flame_walk *walk = (struct ktr__flame_walk *)sink;
-	int rc = ktr__spans_event(walk->engine, event);
-	struct ktr__sample sample;
+	int rc = ktr__spans_event(walk->engine, event), is_sample;
 
 	if (!walk->begun)
 		walk->first_ns = event->time_ns;
 	walk->begun = 1;
 	walk->last_ns = event->time_ns;
-	for (unsigned i = 0; i < event->site->n_args && rc == 0; i++)
+	is_sample = rc == 0 ? ktr__sampler_event(&walk->sampler, event) : 0;
+	rc = is_sample < 0 ? is_sample : rc;
+	for (unsigned i = 0; i < event->site->n_args && rc == 0 && !is_sample; i++)
 		if (event->site->arg[i].type == KTR_ARG_STACK)
-			rc = ktr__sample_of(event, &sample) ? flame_walk_sample(walk, event, &sample)
-							    : flame_walk_stack(walk, event, i);
+			rc = flame_walk_stack(walk, event, i);
 	return rc;
 }
 
 static int flame_walk_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 {
 	ktr__spans_loss(((struct ktr__flame_walk *)sink)->engine, loss);
+	ktr__sampler_loss(&((struct ktr__flame_walk *)sink)->sampler);
 	return 0;
 }
 
@@ -219,12 +223,14 @@ int ktr__flame_walk_begin(struct ktr__flame_walk *walk, struct ktr__flame_pair *
 	if (ktr__spans_new(&walk->engine, ktr_reader_info(reader)->first_ns, flame_walk_ended, walk) != 0)
 		return -ENOMEM;
 	ktr__spans_follow(walk->engine, flame_walk_begun);
-	return 0;
+	return ktr__sampler_init(&walk->sampler, reader, flame_walk_sample, walk);
 }
 
 int ktr__flame_walk_end(struct ktr__flame_walk *walk)
 {
-	return ktr__spans_finish(walk->engine, walk->last_ns);
+	int rc = ktr__spans_finish(walk->engine, walk->last_ns);
+
+	return rc != 0 ? rc : ktr__sampler_finish(&walk->sampler);
 }
 
 void ktr__flame_walk_free(struct ktr__flame_walk *walk)
@@ -233,4 +239,5 @@ void ktr__flame_walk_free(struct ktr__flame_walk *walk)
 		free(walk->thread[i]);
 	free(walk->thread);
 	ktr__spans_free(walk->engine);
+	ktr__sampler_free(&walk->sampler);
 }

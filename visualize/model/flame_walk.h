@@ -11,6 +11,7 @@
 #ifndef VISUALIZE_FLAME_WALK_H
 #define VISUALIZE_FLAME_WALK_H
 
+#include "analyze/stats/sampler.h"
 #include "analyze/stats/spans.h"
 #include "visualize/model/flame.h"
 
@@ -25,6 +26,13 @@ enum ktr__flame_threads {
 	KTR__FLAME_EACH     /* name and thread id */
 };
 
+/* Of samples. */
+enum ktr__flame_part {
+	KTR__FLAME_WHOLE,
+	KTR__FLAME_ON,	/* the CPU */
+	KTR__FLAME_OFF
+};
+
 /* What both sides of a comparison go to. */
 struct ktr__flame_pair {
 	struct ktr__flame spans, stacks, samples;
@@ -37,11 +45,14 @@ struct ktr__flame_walk {
 	enum ktr__flame_threads by;
 	struct ktr__symbols *symbols; /* of the reader, or NULL */
 	struct ktr__spans *engine;
+	struct ktr__sampler sampler;
+	enum ktr__flame_part part;
 	struct ktr__flame_thread **thread; /* by id */
 	uint32_t n_threads;
 	uint64_t first_ns, last_ns; /* of the events */
 	int begun;
 	uint64_t n_spans, n_stacks, n_samples;
+	uint64_t n_off;	     /* times that threads were off the CPU */
 	uint64_t n_waiting;  /* samples of threads that wait: their time is that of a clock */
 	uint64_t n_before;   /* spans that had begun before: not counted */
 	uint64_t n_open;     /* without an end: counted until it can have come at the earliest */

@@ -7,6 +7,7 @@
 #include "ktr/provider/lock/mutex.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
+#include "ktr/provider/profile/off.h"
 
 #include <errno.h>
 
@@ -14,6 +15,7 @@ struct cond_wait {
 	const pthread_cond_t *cond;
 	pthread_mutex_t *mutex;
 	const void *caller;
+	struct ktr__off off;
 	uint64_t began_ns;
 	bool left; /* the mutex was given away */
 };
@@ -21,9 +23,10 @@ struct cond_wait {
 static void cond_begin(struct cond_wait *wait, const pthread_cond_t *cond, pthread_mutex_t *mutex,
 		       const void *caller)
 {
-	*wait = (struct cond_wait){ cond, mutex, caller, ktr__lock_now_ns(), false };
+	*wait = (struct cond_wait){ .cond = cond, .mutex = mutex, .caller = caller, .began_ns = ktr__lock_now_ns() };
 	KTR__LOCK_FIRE(COND_WAIT, caller, 3, cond, mutex);
 	wait->left = ktr__mutex_leaves(mutex, caller);
+	ktr__off_begin(&wait->off);
 }
 
 /* After any other code it has the mutex again, or has it still. */
@@ -31,6 +34,7 @@ static int cond_end(const struct cond_wait *wait, int code)
 {
 	uint64_t ns = ktr__lock_now_ns() - wait->began_ns;
 
+	ktr__off_end(&wait->off, "condition", wait->caller);
 	if (wait->left && code != ENOTRECOVERABLE)
 		ktr__mutex_got(wait->mutex, 0, wait->caller);
 	KTR__LOCK_FIRE(COND_WAITED, wait->caller, 5, wait->cond, ns, code, wait->mutex);

@@ -14,11 +14,13 @@
 #include "ktr/provider/lock/mutex.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
+#include "ktr/provider/lock/waits.h"
 #include "ktr/provider/profile/stacks.h"
 #include "ktr/record/module.h"
 #include "ktr/start/attach.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,14 +106,34 @@ static const char *const lock_arguments[] = {
 #define LOCK_ONE(name, ...) +1
 _Static_assert((0 LOCK_NEEDS(LOCK_ONE)) == (0 KTR__LOCK_CALLS(LOCK_ONE)), "a call without its probes");
 
+static bool lock_waits; /* somebody wants to know who waits; by one thread at a time */
+
+#define LOCK_WAITS									 \
+	(LOCK_BIT(MUTEX_BLOCKED) | LOCK_BIT(RW_BLOCKED) | LOCK_BIT(COND_WAITED) | LOCK_BIT(SEM_BLOCKED) | \
+	 LOCK_BIT(BARRIER_BLOCKED))
+
 static void lock_lead(void)
 {
-	uint32_t on = ktr__lock_on;
+	uint32_t on = ktr__lock_on | (lock_waits ? LOCK_WAITS : 0);
 
 #define LOCK_LEAD(name, probes)                                                                  \
 	__atomic_store_n(&ktr__lock_way.name,                                                    \
 			 on & (probes) ? ktr__traced_##name : ktr__lock_real.name, __ATOMIC_RELEASE);
 	LOCK_NEEDS(LOCK_LEAD)
+}
+
+void ktr__lock_waits(bool on)
+{
+	lock_waits = on;
+	lock_lead();
+}
+
+void ktr__lock_ready(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	ktr__lock_resolve();
+	pthread_once(&once, ktr__mutex_begin);
 }
 
 static __attribute__((noinline)) void lock_stack_known(const volatile void *lock, const void *caller)
@@ -240,7 +262,7 @@ static void lock_begin_it(void)
 	struct ktr_provider *provider;
 
 	lock_is_there = true;
-	ktr__mutex_begin();
+	ktr__lock_ready();
 	ktr__stacks_want(lock_is_late);
 	if (ktr_provider_register("lock", &lock_ops, NULL, &provider))
 		return;

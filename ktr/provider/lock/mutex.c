@@ -11,6 +11,7 @@
 #include "ktr/provider/lock/inversion.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
+#include "ktr/provider/profile/off.h"
 
 #include <errno.h>
 
@@ -93,6 +94,7 @@ static inline int mutex_ends(const pthread_mutex_t *mutex, int code, uint32_t tr
 
 struct mutex_wait {
 	struct ktr__inversion inversion;
+	struct ktr__off off;
 	uint64_t began_ns;
 	uint32_t owner;
 };
@@ -109,6 +111,7 @@ static __attribute__((noinline)) void mutex_block(struct mutex_wait *wait, const
 	if (ktr__lock_is_on(KTR__LOCK_MUTEX_INVERTED))
 		ktr__inversion_begin(&wait->inversion, wait->owner);
 	errno = saved;
+	ktr__off_begin(&wait->off);
 }
 
 static __attribute__((noinline)) void mutex_blocked(const struct mutex_wait *wait, const pthread_mutex_t *mutex,
@@ -117,6 +120,7 @@ static __attribute__((noinline)) void mutex_blocked(const struct mutex_wait *wai
 	const struct ktr__inversion *inversion = &wait->inversion;
 	uint64_t ns = ktr__lock_now_ns() - wait->began_ns, delay_ns = 0;
 
+	ktr__off_end(&wait->off, "mutex", caller);
 	KTR__LOCK_FIRE(MUTEX_BLOCKED, caller, 5, mutex, ns, wait->owner, code);
 	if (inversion->owner && ktr__inversion_end(inversion, &delay_ns))
 		KTR__LOCK_FIRE(MUTEX_INVERTED, caller, 6, mutex, delay_ns, inversion->owner, inversion->mine,

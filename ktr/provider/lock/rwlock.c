@@ -6,6 +6,7 @@
 #include "ktr/provider/lock/mutex.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
+#include "ktr/provider/profile/off.h"
 
 #include <errno.h>
 
@@ -27,6 +28,7 @@ static inline int rwlock_ends(const pthread_rwlock_t *lock, uint32_t write, int 
 }
 
 struct rwlock_wait {
+	struct ktr__off off;
 	uint64_t began_ns;
 	uint32_t write, owner;
 };
@@ -37,6 +39,7 @@ static __attribute__((noinline)) void rwlock_block(struct rwlock_wait *wait, con
 	wait->began_ns = ktr__lock_now_ns();
 	wait->owner = rwlock_owner(lock);
 	KTR__LOCK_FIRE(RW_BLOCK, caller, 4, lock, wait->write, wait->owner);
+	ktr__off_begin(&wait->off);
 }
 
 static __attribute__((noinline)) void rwlock_blocked(const struct rwlock_wait *wait, const pthread_rwlock_t *lock,
@@ -44,6 +47,7 @@ static __attribute__((noinline)) void rwlock_blocked(const struct rwlock_wait *w
 {
 	uint64_t ns = ktr__lock_now_ns() - wait->began_ns;
 
+	ktr__off_end(&wait->off, "rwlock", caller);
 	KTR__LOCK_FIRE(RW_BLOCKED, caller, 6, lock, ns, wait->write, wait->owner, code);
 }
 
@@ -69,7 +73,7 @@ static inline __attribute__((always_inline)) int rwlock_take(pthread_rwlock_t *l
 							     clockid_t c, const struct timespec *t,
 							     const void *caller)
 {
-	struct rwlock_wait wait = { 0, write, 0 };
+	struct rwlock_wait wait = { .write = write };
 	int code;
 
 	if (how != RWLOCK_LOCK && ktr__lock_time_is_bad(how == RWLOCK_CLOCK ? c : CLOCK_REALTIME, t))

@@ -2,6 +2,7 @@
 /* Semaphores. They have no owner. sem_wait(3) is a point of cancellation also where it does not wait. */
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
+#include "ktr/provider/profile/off.h"
 
 #include <errno.h>
 
@@ -17,6 +18,7 @@ static int sem_ends(const sem_t *sem, int rc, const void *caller)
 struct sem_waiting {
 	const sem_t *sem;
 	const void *caller;
+	struct ktr__off off;
 	uint64_t began_ns;
 };
 
@@ -24,6 +26,7 @@ static void sem_blocked(const struct sem_waiting *wait, int code)
 {
 	uint64_t ns = ktr__lock_now_ns() - wait->began_ns;
 
+	ktr__off_end(&wait->off, "semaphore", wait->caller);
 	KTR__LOCK_FIRE(SEM_BLOCKED, wait->caller, 4, wait->sem, ns, code);
 }
 
@@ -45,7 +48,7 @@ static bool sem_try(sem_t *sem)
 /* bad: a time that is refused also where there is one to be had. */
 #define SEM_TAKE(s, bad, real)                                                                        \
 	do {                                                                                     \
-		struct sem_waiting wait = { s, KTR__LOCK_CALLER(), 0 };                          \
+		struct sem_waiting wait = { .sem = s, .caller = KTR__LOCK_CALLER() };            \
 		int rc;                                                                          \
 												 \
 		pthread_testcancel();                                                            \
@@ -55,6 +58,7 @@ static bool sem_try(sem_t *sem)
 			return sem_ends(s, 0, wait.caller);                                      \
 		wait.began_ns = ktr__lock_now_ns();                                              \
 		KTR__LOCK_FIRE(SEM_BLOCK, wait.caller, 2, s);                                    \
+		ktr__off_begin(&wait.off);                                                       \
 		pthread_cleanup_push(sem_cancelled, &wait);                                      \
 		rc = (real);                                                                     \
 		pthread_cleanup_pop(0);                                                          \

@@ -2,6 +2,7 @@
 /* Spin locks, whose threads burn their CPUs while they wait, and barriers, at which all but the last one wait. */
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
+#include "ktr/provider/profile/off.h"
 
 #include <errno.h>
 
@@ -46,13 +47,16 @@ int ktr__traced_pthread_spin_unlock(pthread_spinlock_t *l)
 int ktr__traced_pthread_barrier_wait(pthread_barrier_t *b)
 {
 	const void *caller = KTR__LOCK_CALLER();
+	struct ktr__off off;
 	uint64_t began_ns, ns;
 	int code;
 
 	began_ns = ktr__lock_now_ns();
 	KTR__LOCK_FIRE(BARRIER_BLOCK, caller, 2, b);
+	ktr__off_begin(&off);
 	code = ktr__lock_real.pthread_barrier_wait(b);
 	ns = ktr__lock_now_ns() - began_ns;
+	ktr__off_end(&off, "barrier", caller);
 	KTR__LOCK_FIRE(BARRIER_BLOCKED, caller, 4, b, ns, (uint32_t)(code == PTHREAD_BARRIER_SERIAL_THREAD));
 	return code;
 }

@@ -6,6 +6,8 @@
  */
 #include "ktr/provider/timer/wait.h"
 
+#include "ktr/provider/profile/off.h"
+
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
@@ -45,10 +47,16 @@ static void *wait_find(void **known, const char *name)
 	{                                                                                                        \
 		static void *known;                                                                              \
 		type(*real) parameters = (type(*) parameters)(uintptr_t)wait_find(&known, #name); /* NOLINT */   \
+		const void *caller = __builtin_extract_return_addr(__builtin_return_address(0));                 \
+		struct ktr__off off;                                                                             \
 		sigset_t less;                                                                                   \
+		type result;                                                                                     \
 													         \
 		set = wait_set(set, &less);                                                                      \
-		return real arguments;                                                                           \
+		ktr__off_begin(&off);                                                                            \
+		result = real arguments;                                                                         \
+		ktr__off_end(&off, #name, caller);                                                               \
+		return result;                                                                                   \
 	}
 
 WAIT_CALL(int, sigwait, (const sigset_t *set, int *number), (set, number))
