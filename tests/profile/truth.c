@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that are busy for known shares of their time, in two places, in bursts of random lengths: truth SEED MS.
- * Each says "THREAD NS-OF-CPU-TIME NS-IN-PLACE-A NS-IN-PLACE-B" of itself. MS: of the busiest's CPU time. Then 200
- * threads that live for 20 ms of it at most.
+ * Threads that are busy for known shares of their time, in two places, in bursts of random lengths: truth SEED MS
+ * [wait]. Each says "THREAD NS-OF-CPU-TIME NS-IN-PLACE-A NS-IN-PLACE-B" of itself. MS: of the busiest's CPU time.
+ * Then 200 threads that live for 20 ms of it at most; where it waits for a line of input, of 60 to 80 ms.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #define SHORT 200
 
-static uint64_t seed, whole_ns;
+static uint64_t seed, whole_ns, short_ns;
 static volatile uint64_t sink;
 
 static uint64_t now_ns(clockid_t clock)
@@ -91,7 +91,7 @@ static void *lives_short(void *number)
 {
 	uint64_t state = seed * 7919 + (uintptr_t)number + 1;
 
-	return lives(100, random_of(&state) % 20000000, state);
+	return lives(100, short_ns + random_of(&state) % 20000000, state);
 }
 
 int main(int argc, char **argv)
@@ -102,6 +102,11 @@ int main(int argc, char **argv)
 	seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	whole_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 2000) * 1000000;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 3) {
+		short_ns = 60000000;
+		if (read(0, *argv, 1) < 0)
+			return 1;
+	}
 	for (int i = 0; i < 4; i++)
 		pthread_create(&thread[i], NULL, lives_long, (void *)shares[i]);
 	for (uintptr_t i = 0; i < SHORT; i++) {

@@ -58,17 +58,22 @@ static int profile_begin(const char *session, const char *probe, struct ktr_erro
 	return rc ? rc : attach_knobs_set(session, "debug.ktr.mask=profile\n", err);
 }
 
-/* Until its time is over, it has ended, or we are told to. */
-static void profile_wait(const struct profile_attached *p, const sigset_t *signals)
+/* Has it ended? A parent may not have noticed yet. fd: of the process; < 0: it was gone before, or there are none. */
+static int profile_has_ended(const struct profile_attached *p, int fd)
 {
-	struct pollfd process = { .fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0), .events = POLLIN };
-	struct timespec time = { (time_t)(p->for_ns / 1000000000), (long)(p->for_ns % 1000000000) };
-	int is_gone = process.fd < 0 && errno == ESRCH;
+	struct pollfd process = { .fd = fd, .events = POLLIN };
 
-	if (!profile_stop && !is_gone)
-		ppoll(&process, process.fd >= 0, p->for_ns ? &time : NULL, signals);
-	if (process.fd >= 0)
-		close(process.fd);
+	return fd < 0 ? kill((pid_t)p->pid, 0) && errno == ESRCH : poll(&process, 1, 0) > 0;
+}
+
+/* Until its time is over, it has ended, or we are told to. */
+static void profile_wait(const struct profile_attached *p, int fd, const sigset_t *signals)
+{
+	struct pollfd process = { .fd = fd, .events = POLLIN };
+	struct timespec time = { (time_t)(p->for_ns / 1000000000), (long)(p->for_ns % 1000000000) };
+
+	if (!profile_stop && !profile_has_ended(p, fd))
+		ppoll(&process, fd >= 0, p->for_ns ? &time : NULL, signals);
 }
 
 static int profile_told(const struct profile_attached *p)
@@ -90,23 +95,25 @@ int profile_attached(const struct profile_attached *p)
 	struct ktr_error err = KTR_ERROR_NONE;
 	char session[PATH_MAX];
 	sigset_t before;
-	int rc, alive;
+	int rc, fd;
 
 	profile_catch(&before);
 	rc = attach_process(&attach, session);
 	if (rc)
 		return rc;
+	fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0);
 	rc = profile_begin(session, p->probe, &err);
 	if (rc) {
 		fail_with(p->command, &err);
 	} else {
 		fprintf(stderr, "ktr: sampling process %d by timers of its threads: system calls that it does not expect to "
 				"be interrupted may be; ktr-profile(1)\n", (int)p->pid);
-		profile_wait(p, &before);
+		profile_wait(p, fd, &before);
 	}
-	alive = kill((pid_t)p->pid, 0) == 0 || errno == EPERM;
-	if (alive && detach_process(p->command, p->pid) && kill((pid_t)p->pid, 0) == 0)
-		return 1;
+	if (!profile_has_ended(p, fd) && detach_process(p->command, p->pid) && !profile_has_ended(p, fd))
+		rc = 1;
+	if (fd >= 0)
+		close(fd);
 	if (rc)
 		return 1;
 	return profile_told(p);

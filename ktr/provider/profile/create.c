@@ -93,5 +93,10 @@ int ktr__new_pthread_create(pthread_t *thread, const pthread_attr_t *attr, creat
 	return code;
 }
 
+bool ktr__create_is_called(void)
+{
+	return dlsym(RTLD_DEFAULT, "pthread_create") == (void *)(uintptr_t)ktr__new_pthread_create;
+}
+
 __asm__(".symver ktr__new_pthread_create, pthread_create@@GLIBC_2.34");
 __asm__(".symver ktr__old_pthread_create, pthread_create@GLIBC_2.2.5");

@@ -14,4 +14,7 @@ extern void (*ktr__create_asks)(void);
 /* Is the calling thread one that ktr has made? */
 extern __thread bool ktr__create_is_own __attribute__((tls_model("initial-exec")));
 
+/* Does the program call ours? Not where it was there before. Asks the loader. */
+bool ktr__create_is_called(void);
+
 #endif

@@ -17,6 +17,7 @@
 #include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/maps.h"
 #include "ktr/provider/profile/unwind.h"
+#include "ktr/provider/registry/agent.h"
 #include "ktr/provider/registry/rows.h"
 #include "ktr/provider/timer/signal.h"
 #include "ktr/provider/timer/threads.h"
@@ -84,6 +85,14 @@ static void profile_thread_met(struct ktr__profiled *thread)
 	thread->is_marked = true;
 }
 
+static void profile_tell_missing(uint64_t n_ticks)
+{
+	struct ktr__frames none = { .word = 0 };
+
+	if (n_ticks)
+		profile_record(n_ticks, profile_missed, &none);
+}
+
 static void profile_handler(int number, siginfo_t *info, void *context)
 {
 	uint64_t n_ticks = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
@@ -97,7 +106,11 @@ static void profile_handler(int number, siginfo_t *info, void *context)
 	if (!thread || !__atomic_load_n(&thread->timer, __ATOMIC_ACQUIRE) ||
 	    !__atomic_load_n(&profile_period_ns, __ATOMIC_RELAXED))
 		return;
-	__atomic_fetch_add(&thread->n_came, n_ticks, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&thread->n_came, n_ticks + thread->n_late, __ATOMIC_RELAXED);
+	if (thread->n_late) {
+		profile_tell_missing(thread->n_late);
+		thread->n_late = 0;
+	}
 	profile_thread_met(thread);
 	ktr__maps_enter();
 	how = profile_how(context, n_ticks * profile_period_ns);
@@ -113,14 +126,6 @@ static void profile_handler(int number, siginfo_t *info, void *context)
 }
 
 /* ---- threads ---- */
-
-static void profile_tell_missing(uint64_t n_ticks)
-{
-	struct ktr__frames none = { .word = 0 };
-
-	if (n_ticks)
-		profile_record(n_ticks, profile_missed, &none);
-}
 
 /* Other destructors go on after ours, so it is called again as often as the C library does that. */
 static void profile_thread_ends(void *value)
@@ -245,6 +250,11 @@ static void profile_provide(struct ktr_provider *provider, const char *spec)
 	}
 }
 
+static void profile_scan(void)
+{
+	ktr__profile_scan(true);
+}
+
 static int profile_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 {
 	uint64_t period_ns = profile_period(probe->name, strlen(probe->name));
@@ -266,9 +276,13 @@ static int profile_enable(struct ktr_provider_probe *probe, struct ktr_error *wh
 	__atomic_store_n(&profile_period_ns, period_ns, __ATOMIC_RELEASE);
 	code = ktr__profile_start(profile_signal, period_ns);
 	__atomic_store_n(&ktr__create_begins, profile_thread_begins, __ATOMIC_RELEASE);
-	code = code ? code : ktr__profile_scan();
-	if (!code)
+	code = code ? code : ktr__profile_scan(false);
+	if (!code) {
+		/* Nobody tells of threads that begin. */
+		if (!ktr__create_is_called())
+			__atomic_store_n(&ktr__agent_often, profile_scan, __ATOMIC_RELEASE);
 		return 0;
+	}
 	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&profile_period_ns, 0, __ATOMIC_RELEASE);
 	ktr__profile_stop();
@@ -279,6 +293,7 @@ static void profile_disable(struct ktr_provider_probe *probe)
 {
 	if (probe != profile_probe)
 		return;
+	__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
 	ktr__profile_stop();
 	__atomic_store_n(&profile_period_ns, 0, __ATOMIC_RELEASE);
@@ -328,9 +343,10 @@ static void profile_look(struct ktr_provider *provider)
 		if (profile_take_signal(NULL))
 			return;
 		ktr__profile_start(profile_signal, period_ns);
+		ktr__profile_scan(false);
 	}
 	ktr__profile_reap();
-	ktr__profile_scan();
+	ktr__profile_scan(true);
 }
 
 static const struct ktr_provider_ops profile_ops = {

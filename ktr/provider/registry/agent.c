@@ -37,6 +37,8 @@ static bool agent_runs;	   /* atomic: the thread is there, or about to be */
 static bool agent_no_main; /* atomic: the main thread has ended */
 static pthread_key_t agent_key;
 
+void (*ktr__agent_often)(void);
+
 static bool agent_main_is_dead(void)
 {
 	void *robust = NULL;
@@ -59,18 +61,36 @@ static bool agent_main_is_dead(void)
 	return end && end[1] && (end[2] == 'Z' || end[2] == 'X');
 }
 
+/* So long, or until somebody wakes us: true. What has to be done often is done meanwhile. */
+static bool agent_rest(uint32_t change, unsigned ms)
+{
+	void (*often)(void);
+	bool woken = false;
+
+	while (!woken && ms > KTR__AGENT_OFTEN_MS && __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE)) {
+		woken = ktr__rows_wait(change, KTR__AGENT_OFTEN_MS);
+		ms -= KTR__AGENT_OFTEN_MS;
+		ktr__registry_lock();
+		often = __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE);
+		if (often)
+			often();
+		ktr__registry_unlock();
+	}
+	return woken || ktr__rows_wait(change, ms);
+}
+
 /* A second, or until somebody wakes us. While probes are on it is looked at what they take. */
 static void agent_wait(uint32_t change, struct ktr__budget *budget)
 {
 	if (!ktr__budget_begin(budget)) {
-		ktr__rows_wait(change, AGENT_MS);
+		agent_rest(change, AGENT_MS);
 		return;
 	}
 	if (!ktr__budget_left(budget) && ktr__budget_look(budget))
 		return;
 	/* Who is woken again and again looks all the same. */
 	for (unsigned n = 0; n < AGENT_MS / KTR__BUDGET_MS; n++)
-		if (ktr__rows_wait(change, ktr__budget_left(budget)) || ktr__budget_look(budget))
+		if (agent_rest(change, ktr__budget_left(budget)) || ktr__budget_look(budget))
 			return;
 }
 

@@ -11,4 +11,11 @@ void ktr__agent_begin(void);
 /* The thread is there, if it can be. Under the lock. */
 void ktr__agent_start(void);
 
+/*
+ * What the thread does each KTR__AGENT_OFTEN_MS, with the registry's lock held; NULL: nothing. Atomic. To be set by
+ * a provider's operation.
+ */
+#define KTR__AGENT_OFTEN_MS 10
+extern void (*ktr__agent_often)(void);
+
 #endif

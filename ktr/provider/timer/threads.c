@@ -30,6 +30,7 @@ static struct ktr__profiled *threads_at;       /* [THREADS_N], a mapping */
 static uint64_t threads_taken[THREADS_N / 64]; /* a bit for each place that is taken; atomic */
 static int threads_signal;
 static uint64_t threads_period_ns; /* 0: off. Atomic */
+static uint64_t threads_since_ns;  /* CLOCK_MONOTONIC: when it was set */
 static uint64_t threads_n_without; /* atomic */
 
 static uint64_t threads_ns(clockid_t clock)
@@ -69,20 +70,23 @@ static void threads_timer_delete(struct ktr__profiled *thread)
 		syscall(SYS_timer_delete, timer - 1);
 }
 
-static int threads_timer(struct ktr__profiled *thread, uint32_t tid, uint64_t period_ns)
+static int threads_timer(struct ktr__profiled *thread, uint32_t tid, uint64_t period_ns, bool late)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = threads_signal };
 	uint64_t now = threads_ns(threads_clock(tid));
 	struct itimerspec when;
 	int timer;
 
+	/* One that had no timer for want of one may be older than that. */
+	late = late && now < threads_ns(CLOCK_MONOTONIC) - threads_since_ns;
 	event.sigev_value.sival_ptr = thread;
 	event._sigev_un._tid = (pid_t)tid;
 	if (syscall(SYS_timer_create, threads_clock(tid), &event, &timer))
 		return -errno;
-	thread->first_ns = now + 1 + threads_random(tid + threads_ns(CLOCK_MONOTONIC)) % period_ns;
+	thread->first_ns = (late ? 0 : now) + 1 + threads_random(tid + threads_ns(CLOCK_MONOTONIC)) % period_ns;
+	thread->n_late = now < thread->first_ns ? 0 : (now - thread->first_ns) / period_ns + 1;
 	__atomic_store_n(&thread->n_came, 0, __ATOMIC_RELAXED);
-	when.it_value = threads_time(thread->first_ns);
+	when.it_value = threads_time(thread->first_ns + thread->n_late * period_ns);
 	when.it_interval = threads_time(period_ns);
 	__atomic_store_n(&thread->timer, timer + 1, __ATOMIC_RELEASE);
 	syscall(SYS_timer_settime, timer, TIMER_ABSTIME, &when, NULL);
@@ -121,7 +125,7 @@ static struct ktr__profiled *threads_take(uint32_t tid, bool *there)
 	return *there ? thread : NULL;
 }
 
-static int threads_arm(uint32_t tid, const struct ktr__stack_range *stack)
+static int threads_arm(uint32_t tid, const struct ktr__stack_range *stack, bool late)
 {
 	uint64_t period_ns = __atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE);
 	struct ktr__profiled *thread;
@@ -140,7 +144,7 @@ static int threads_arm(uint32_t tid, const struct ktr__stack_range *stack)
 	}
 	if (stack)
 		thread->stack = *stack;
-	code = threads_timer(thread, tid, period_ns);
+	code = threads_timer(thread, tid, period_ns, late);
 	if (code) {
 		__atomic_fetch_add(&threads_n_without, 1, __ATOMIC_RELAXED);
 		threads_free(thread);
@@ -161,6 +165,7 @@ int ktr__profile_start(int number, uint64_t period_ns)
 		__atomic_store_n(&threads_at, at, __ATOMIC_RELEASE);
 	}
 	threads_signal = number;
+	threads_since_ns = threads_ns(CLOCK_MONOTONIC);
 	__atomic_store_n(&threads_period_ns, period_ns, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -213,7 +218,7 @@ int ktr__profile_arm(const struct ktr__stack_range *stack)
 	whose = __atomic_load_n(&threads_at[tid % THREADS_N].tid, __ATOMIC_ACQUIRE);
 	if (whose && whose != tid && threads_is_dead(whose))
 		threads_free(&threads_at[tid % THREADS_N]);
-	return threads_arm(tid, stack);
+	return threads_arm(tid, stack, false);
 }
 
 static struct ktr__profiled *threads_own(void)
@@ -281,7 +286,13 @@ static bool threads_is_ours(uint32_t tid)
 	return strncmp(name, "ktr-", 4) == 0;
 }
 
-int ktr__profile_scan(void)
+/* Has it a timer already? Whose name has to be looked at costs more. */
+static bool threads_has(uint32_t tid)
+{
+	return threads_at && __atomic_load_n(&threads_at[tid % THREADS_N].tid, __ATOMIC_ACQUIRE) == tid;
+}
+
+int ktr__profile_scan(bool late)
 {
 	DIR *dir = opendir("/proc/self/task");
 	const struct dirent *at;
@@ -291,7 +302,7 @@ int ktr__profile_scan(void)
 		return -errno;
 	while ((at = readdir(dir)) != NULL) {
 		uint32_t tid = (uint32_t)strtoul(at->d_name, NULL, 10);
-		int one = tid && !threads_is_ours(tid) ? threads_arm(tid, NULL) : 0;
+		int one = tid && !threads_has(tid) && !threads_is_ours(tid) ? threads_arm(tid, NULL, late) : 0;
 
 		code = code ? code : one;
 	}

@@ -22,6 +22,7 @@ struct ktr__profiled {
 	uint32_t tid;	/* 0: nobody's. Atomic */
 	int32_t timer;	/* + 1; 0: none. Who exchanges it for 0 deletes it. Atomic */
 	uint64_t first_ns; /* of its CPU time: when the timer runs out for the first time */
+	uint64_t n_late;   /* [ticks] due before it was found: told with its first signal, or as it ends */
 	uint64_t n_came;   /* [ticks] that its signals stood for; written by the thread's handler alone */
 	struct ktr__stack_range stack;
 	bool is_marked; /* its end will be seen; the thread's own */
@@ -48,8 +49,11 @@ uint64_t ktr__profile_missing(void);
 /* A thread's timer goes, until the next start. Async-signal-safe. */
 void ktr__profile_let_go(struct ktr__profiled *thread);
 
-/* Timers for all threads that have none. -errno of the first that could not be had, else 0. */
-int ktr__profile_scan(void);
+/*
+ * Timers for all threads that have none. -errno of the first that could not be had, else 0. late: it has been done
+ * before, so these have begun since, unseen: what was due to them by now is theirs (n_late).
+ */
+int ktr__profile_scan(bool late);
 
 /* Threads that have ended unseen leave their timers. */
 void ktr__profile_reap(void);

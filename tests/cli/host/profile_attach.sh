@@ -13,8 +13,10 @@ at_exit() {
 cd "$dir" || exit 1
 cat >spin.c <<'END2'
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 static volatile unsigned sum;
+static void *moment(void *unused);
 static __attribute__((noinline)) void hotter(void)
 {
 	for (unsigned i = 0; i < 1000000; i++)
@@ -35,9 +37,24 @@ int main(int argc, char **argv)
 	alarm(300);
 	pthread_create(&thread, NULL, half, NULL);
 	write(1, "begun\n", 6);
-	while (argc < 2 || read(0, *argv, 1) != 0)
+	/* With a word: a thread each 50 ms of CPU time. */
+	for (;;) {
 		hotter();
-	return 0;
+		if (argc > 1) {
+			pthread_create(&thread, NULL, moment, NULL);
+			pthread_join(thread, NULL);
+		}
+	}
+}
+static void *moment(void *unused)
+{
+	struct timespec now;
+
+	do {
+		hotter();
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while (now.tv_nsec < 50000000);
+	return unused;
 }
 END2
 $cc -O2 -o spin spin.c -lpthread && $cc -O2 -static -o still spin.c -lpthread || { fail 'spin.c'; exit 1; }
@@ -113,6 +130,15 @@ kill -TERM "$pid"
 wait $profiler
 is 'status after its end' $? 0
 [ -d end ] || fail "no trace of one that has ended: $(cat end.err)"
+
+# Threads that it makes meanwhile are found, and have the time that they had before that, too.
+start ./spin moments
+status 0 "$ktr" profile -p "$pid" -d 2s -o moments
+"$ktr" report --profile --json moments | python3 -c '
+import json, sys
+threads = [t for t in json.load(sys.stdin)["profile"]["threads"] if t["name"] == "spin"]
+short = [t["ns"] for t in threads if 40e6 < t["ns"] < 60e6]
+assert len(threads) > 5 and len(short) >= len(threads) - 4, threads' 2>log || fail "threads of a moment: $(tail -n 1 log)"
 
 start ./still
 refused 'linked statically' -p "$pid" -d 1s
