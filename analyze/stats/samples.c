@@ -84,6 +84,12 @@ static int samples_line(struct ktr__samples *samples, const struct ktr__sample_l
 
 	if (!of)
 		return -ENOMEM;
+	if (line->file && !of->file) {
+		of->file = strdup(line->file);
+		if (!of->file)
+			return -ENOMEM;
+		of->line = line->line;
+	}
 	of->self_ns += ns;
 	of->n++;
 	return 0;
@@ -196,6 +202,7 @@ static void samples_rows_free(struct ktr__sampled_rows *rows)
 {
 	for (unsigned i = 0; i < rows->n; i++) {
 		free(rows->row[i]->name);
+		free(rows->row[i]->file);
 		free(rows->row[i]);
 	}
 	free(rows->row);

@@ -16,6 +16,8 @@ struct ktr__sampled {
 	struct ktr__sampled *chain;
 	const struct ktr_reader_thread *thread; /* NULL: of all */
 	char *name; /* owned */
+	char *file; /* of a line: that of its source; owned, NULL: not known */
+	unsigned line;
 	uint64_t hash;
 	uint64_t self_ns, total_ns; /* total: in how much of the time it is anywhere in the stack */
 	uint64_t n;    /* samples with it innermost */

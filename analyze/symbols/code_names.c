@@ -172,18 +172,36 @@ struct names_jit_move {
 	uint64_t vma, from, to, size, index;
 };
 
-static int names_jit_moved(struct ktr__code_names *names, const struct names_jit_move *move)
-{
-	uint64_t offset;
-	size_t n;
-	const char *name = ktr__code_names_find(names, move->from, &n, &offset);
-	char copy[512];
+/* Code by its index, which loads and moves of it have: its row + 1. Rows are not sorted before the file is read. */
+struct names_jit_index {
+	uint32_t *row; /* owned */
+	uint32_t n;
+};
 
-	if (!name)
+/* A larger one, which no machine would give out in its life, is that of no other code. 0 or -ENOMEM. */
+static int names_jit_loaded(struct names_jit_index *index, uint64_t of, uint32_t row)
+{
+	if (of >= NAMES_ROWS_MAX)
 		return 0;
+	if (ktr__array_grow(&index->row, &index->n, (uint32_t)of, sizeof(*index->row)))
+		return -ENOMEM;
+	index->row[of] = row + 1;
+	return 0;
+}
+
+static int names_jit_moved(struct ktr__code_names *names, const struct names_jit_index *index,
+			   const struct names_jit_move *move)
+{
+	const struct ktr__code_name *row;
+	char copy[512];
+	size_t n;
+
+	if (move->index >= index->n || !index->row[move->index])
+		return 0;
+	row = &names->row[index->row[move->index] - 1];
 	/* The names may move as they grow. */
-	n = n < sizeof(copy) ? n : sizeof(copy);
-	memcpy(copy, name, n);
+	n = row->n_text < sizeof(copy) ? row->n_text : sizeof(copy);
+	memcpy(copy, names->text + row->text, n);
 	return ktr__code_names_add(names, move->to, move->size, copy, n);
 }
 
@@ -193,6 +211,8 @@ static int names_jitdump(struct ktr__code_names *names, const char *bytes, size_
 	struct names_jit_record record;
 	struct names_jit_load load;
 	struct names_jit_move move;
+	struct names_jit_index index = { NULL, 0 };
+	uint32_t first;
 	size_t at;
 	int rc = 0;
 
@@ -210,13 +230,16 @@ static int names_jitdump(struct ktr__code_names *names, const char *bytes, size_
 			size_t room = record.total_size - sizeof(load);
 
 			memcpy(&load, body, sizeof(load));
+			first = names->n;
 			rc = ktr__code_names_add(names, load.address, load.size, body + sizeof(load),
 						 strnlen(body + sizeof(load), room));
+			rc = rc ? rc : names_jit_loaded(&index, load.index, first);
 		} else if (record.id == JIT_CODE_MOVE && record.total_size >= sizeof(move)) {
 			memcpy(&move, body, sizeof(move));
-			rc = names_jit_moved(names, &move);
+			rc = names_jit_moved(names, &index, &move);
 		}
 	}
+	free(index.row);
 	return rc;
 }
 

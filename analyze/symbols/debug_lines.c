@@ -8,6 +8,8 @@
 #include <ktr/session.h>
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,16 @@ struct ktr__debug_lines {
 	Dwfl_Module *module; /* of dwfl */
 	GElf_Addr bias;	     /* between libdwfl's addresses and the object's own */
 	struct ktr__arena arena; /* of names that are put together */
+	struct debug_range *range; /* owned; in the order of addresses, once it was asked for */
+	size_t n_ranges;
+	int has_ranges;
+};
+
+/* Addresses of a unit, which .debug_aranges does not tell of: clang and Go write none. */
+struct debug_range {
+	Dwarf_Addr begin, end; /* as libdw has them, with the bias */
+	Dwarf_Addr bias;
+	Dwarf_Die unit;
 };
 
 #define DEBUG_NAME 1024 /* [bytes] of one, with its NUL */
@@ -80,6 +92,11 @@ int ktr__debug_lines_open(const char *path, const uint8_t *build_id, size_t n_bu
 	return rc;
 }
 
+size_t ktr__debug_lines_bytes(const struct ktr__debug_lines *lines)
+{
+	return lines->file.n_bytes;
+}
+
 void ktr__debug_lines_close(struct ktr__debug_lines *lines)
 {
 	if (!lines)
@@ -88,20 +105,66 @@ void ktr__debug_lines_close(struct ktr__debug_lines *lines)
 		dwfl_end(lines->dwfl);
 	ktr__elf_file_close(&lines->file);
 	ktr__arena_free(&lines->arena);
+	free(lines->range);
 	free(lines);
 }
 
-/* The unit that an address is in, also where .debug_aranges does not tell: clang and Go write none. NULL: none. */
+static int debug_range_order(const void *a, const void *b)
+{
+	const struct debug_range *one = a, *other = b;
+
+	return one->begin < other->begin ? -1 : one->begin > other->begin;
+}
+
+/* All units are looked at once. Without memory there are fewer. */
+static void debug_ranges(struct ktr__debug_lines *lines)
+{
+	Dwarf_Addr bias, base, begin, end;
+	Dwarf_Die *unit = NULL;
+	size_t room = 0;
+
+	lines->has_ranges = 1;
+	while ((unit = dwfl_module_nextcu(lines->module, unit, &bias)) != NULL)
+		for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0;) {
+			if (lines->n_ranges == room) {
+				size_t more = room ? 2 * room : 64;
+				struct debug_range *grown = realloc(lines->range, more * sizeof(*grown));
+
+				if (!grown)
+					return;
+				lines->range = grown;
+				room = more;
+			}
+			if (begin < end)
+				lines->range[lines->n_ranges++] =
+					(struct debug_range){ begin + bias, end + bias, bias, *unit };
+		}
+	if (lines->n_ranges)
+		qsort(lines->range, lines->n_ranges, sizeof(*lines->range), debug_range_order);
+}
+
+/* The unit that an address is in. NULL: none. */
 static Dwarf_Die *debug_unit(struct ktr__debug_lines *lines, uint64_t address, Dwarf_Addr *bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(lines->module, address, bias);
+	size_t from = 0, to;
 
 	if (unit)
 		return unit;
-	while ((unit = dwfl_module_nextcu(lines->module, unit, bias)) != NULL)
-		if (dwarf_haspc(unit, address - *bias) > 0)
-			return unit;
-	return NULL;
+	if (!lines->has_ranges)
+		debug_ranges(lines);
+	for (to = lines->n_ranges; from < to;) {
+		size_t middle = from + (to - from) / 2;
+
+		if (lines->range[middle].begin <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (!from || lines->range[from - 1].end <= address)
+		return NULL;
+	*bias = lines->range[from - 1].bias;
+	return &lines->range[from - 1].unit;
 }
 
 /* What a function that was inlined is a copy of, and, of a member, its declaration. */
@@ -169,8 +232,23 @@ static const char *debug_name(struct ktr__debug_lines *lines, Dwarf_Die *die)
 	return copy ? copy : name;
 }
 
+/* A file as the compiler was told of it, from the folder that it was run in. */
+static const char *debug_path(struct ktr__debug_lines *lines, Dwarf_Die *unit, const char *file)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = NULL, *copy = NULL;
+	char path[4096];
+
+	if (file && file[0] != '/')
+		folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	if (folder && snprintf(path, sizeof(path), "%s/%s", folder, file) < (int)sizeof(path))
+		copy = ktr__arena_copy(&lines->arena, path, strlen(path));
+	return copy ? copy : file;
+}
+
 /* Where the call was that was inlined. */
-static void debug_call(Dwarf_Die *unit, Dwarf_Die *die, struct ktr__debug_line *line)
+static void debug_call(struct ktr__debug_lines *lines, Dwarf_Die *unit, Dwarf_Die *die,
+		       struct ktr__debug_line *line)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word number;
@@ -179,7 +257,7 @@ static void debug_call(Dwarf_Die *unit, Dwarf_Die *die, struct ktr__debug_line *
 
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) == 0 &&
 	    dwarf_getsrcfiles(unit, &files, &n_files) == 0 && number < n_files)
-		line->file = dwarf_filesrc(files, number, NULL, NULL);
+		line->file = debug_path(lines, unit, dwarf_filesrc(files, number, NULL, NULL));
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &number) == 0)
 		line->line = (unsigned)number;
 }
@@ -200,7 +278,7 @@ static unsigned debug_inlined(struct ktr__debug_lines *lines, Dwarf_Die *unit, u
 			continue;
 		line[n - 1].function = debug_name(lines, &scope[i]);
 		line[n] = (struct ktr__debug_line){ NULL, NULL, 0 };
-		debug_call(unit, &scope[i], &line[n++]);
+		debug_call(lines, unit, &scope[i], &line[n++]);
 	}
 	if (n_scopes > 0)
 		free(scope);
@@ -221,7 +299,7 @@ unsigned ktr__debug_lines_at(struct ktr__debug_lines *lines, uint64_t address,
 	line[0] = (struct ktr__debug_line){ NULL, NULL, 0 };
 	source = dwarf_getsrc_die(unit, address + lines->bias - bias);
 	if (source) {
-		line[0].file = dwarf_linesrc(source, NULL, NULL);
+		line[0].file = debug_path(lines, unit, dwarf_linesrc(source, NULL, NULL));
 		if (dwarf_lineno(source, &number) == 0 && number > 0)
 			line[0].line = (unsigned)number;
 	}
@@ -236,6 +314,12 @@ int ktr__debug_lines_open(const char *path, const uint8_t *build_id, size_t n_bu
 	(void)path, (void)build_id, (void)n_build_id;
 	*out = NULL;
 	return -ENOTSUP;
+}
+
+size_t ktr__debug_lines_bytes(const struct ktr__debug_lines *lines)
+{
+	(void)lines;
+	return 0;
 }
 
 void ktr__debug_lines_close(struct ktr__debug_lines *lines)

@@ -27,6 +27,9 @@ int ktr__debug_lines_open(const char *path, const uint8_t *build_id, size_t n_bu
 			  struct ktr__debug_lines **out);
 void ktr__debug_lines_close(struct ktr__debug_lines *lines);
 
+/* [bytes] Of the copy of its file. */
+size_t ktr__debug_lines_bytes(const struct ktr__debug_lines *lines);
+
 /*
  * What an address of the object's own is in, the innermost first; the last one has no function, and is where the
  * others were inlined. How many; 0: nothing is known. Strings are borrowed until close: any bytes.

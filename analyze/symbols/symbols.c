@@ -30,6 +30,7 @@
 #define SYMBOLS_CACHE_LOG2 12                  /* answers; 1 MiB of them */
 #define SYMBOLS_TEXT       ((size_t)240)       /* [bytes] longer names are cut */
 #define SYMBOLS_MAX        ((size_t)256 << 20) /* [bytes] of symbols, of all files together */
+#define SYMBOLS_LINES_MAX  ((size_t)2 << 30)   /* [bytes] of files that lines are read from, nearly */
 #define SYMBOLS_FILES_MAX  4096u               /* other files have no symbols */
 
 /*
@@ -78,6 +79,7 @@ struct ktr__symbols {
 	struct symbols_answer *answer; /* owned; NULL until something is asked for */
 	struct ktr__process_code code;
 	struct symbols_place **place; /* owned; NULL: lines are not wanted */
+	size_t lines_bytes; /* of files that they are read from */
 	struct ktr__arena arena;      /* of places */
 };
 
@@ -247,10 +249,11 @@ static unsigned symbols_look(struct ktr__symbols *symbols, uint32_t proc, uint64
 	if (!module->file)
 		module->file = symbols_open(symbols, module->module);
 	file = module->file ? &symbols->file[module->file - 1] : NULL;
-	if (file && !file->debug_asked) {
+	if (file && !file->debug_asked && symbols->lines_bytes < SYMBOLS_LINES_MAX) {
 		file->debug_asked = 1;
 		ktr__debug_lines_open(module->module->path, module->module->build_id, module->module->n_build_id,
 				      &file->debug);
+		symbols->lines_bytes += file->debug ? ktr__debug_lines_bytes(file->debug) : 0;
 	}
 	if (!file || !file->debug)
 		return 0;

@@ -58,7 +58,7 @@ static int profile_begin(const char *session, const char *probe, struct ktr_erro
 	return rc ? rc : attach_knobs_set(session, "debug.ktr.mask=profile\n", err);
 }
 
-/* Has it ended? A parent may not have noticed yet. fd: of the process; < 0: it was gone before, or there are none. */
+/* Has it ended? A parent may not have noticed yet. fd: of the process; < 0: it has none. */
 static int profile_has_ended(const struct profile_attached *p, int fd)
 {
 	struct pollfd process = { .fd = fd, .events = POLLIN };

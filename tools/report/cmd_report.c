@@ -25,7 +25,7 @@ struct report_command {
 	struct walk walk;
 	struct pair_options pairs;
 	uint64_t top, n_gaps;
-	int json, use_pager, colour, histogram, functions, profile, lines, syscalls;
+	int json, use_pager, colour, histogram, functions, profile, lines, source, syscalls;
 	unsigned width;
 	enum colour_when when;
 };
@@ -44,6 +44,8 @@ static const struct option_row report_rows[] = {
 		    "CPU time by thread and function instead, by the samples of ktr profile"),
 	OPTION_FLAG(0, "lines", struct report_command, lines,
 		    "with --profile: by line of the source, too; inlined functions count by themselves"),
+	OPTION_FLAG(0, "source", struct report_command, source,
+		    "with --profile: the source itself, with the time of each line beside it"),
 	OPTION_FLAG(0, "syscalls", struct report_command, syscalls,
 		    "system calls, files, peers and errors instead, of a trace of ktr ktrace -o"),
 	OPTION_TEXT(0, "from", "TIME", struct report_command, walk.from,
@@ -178,6 +180,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .partial = walk.partial || rc,
 				  .width = c->width,
 				  .bold = c->colour,
+				  .source = c->source,
 				  .histogram = c->histogram,
 				  .short_of_memory = &short_of_memory,
 			  },
@@ -224,6 +227,9 @@ static int cmd_report(int argc, char **argv)
 
 	if (!options_parse(&report_options, argc, argv, &c, &rc))
 		return rc;
+	if (c.source && !c.profile)
+		return usage_error(argv[0], "--source is of --profile");
+	c.lines |= c.source;
 	if (c.lines && !c.profile)
 		return usage_error(argv[0], "--lines is of --profile");
 	if (c.functions + c.profile + c.syscalls > 1)

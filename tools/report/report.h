@@ -17,6 +17,7 @@ struct report {
 	const struct ktr__pair *pair; /* those of the tally */
 	unsigned top; /* lines of each table; 0: all */
 	int partial;  /* something could not be read */
+	int source;    /* of samples: the text of lines, too */
 	int histogram; /* below each line of durations */
 	unsigned width; /* [columns] of the terminal; 0: it is none, and names are not cut */
 	int bold;     /* headings stand out on a terminal */

@@ -8,6 +8,7 @@
 #include "analyze/print/sink_json.h"
 #include "analyze/stats/samples.h"
 #include "tools/report/report_json.h"
+#include "tools/report/report_source.h"
 #include "tools/report/report_text.h"
 #include "visualize/model/label.h"
 
@@ -183,6 +184,8 @@ void report_profile_text(const struct report *report, FILE *to)
 	report_table(report, to, &functions, report->samples->function.n);
 	if (report->samples->wants_lines)
 		report_table(report, to, &lines, report->samples->line.n);
+	if (report->source && report_source_text(report, to))
+		*report->short_of_memory = 1;
 }
 
 /* ---- JSON ---- */
@@ -246,5 +249,7 @@ json_t *report_profile_json(const struct report *report)
 					      s->sampler.has_switches ? "switches" : "calls", "where", "calls"));
 	if (tree && s->wants_lines)
 		json_object_set_new(tree, "lines", report_json_list(&s->line, s->line.n, profile_json_line));
+	if (tree && report->source)
+		json_object_set_new(tree, "source", report_source_json(report));
 	return tree;
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CODE_REGIONS 64 /* further ones have no row */
+#define CODE_REGIONS 4096 /* of a session; further ones have no row */
 
 struct code_region {
 	uint64_t begin, end;
@@ -23,15 +23,22 @@ struct code_region {
 
 static struct code_region code_known[CODE_REGIONS]; /* a forked child has copies of the rows */
 static uint32_t code_n_known;
+static uint32_t code_at; /* the last one found: regions come in the order of addresses, time and again */
+static uint8_t code_session[sizeof(ktr__own.header.uuid)]; /* whose rows they are */
 
 /* A row, unless there is one that holds it. */
 static void code_tell(uint64_t begin, uint64_t end, const char *path)
 {
 	struct ktr__object object = { .base = begin, .end = end };
 
-	for (uint32_t i = 0; i < code_n_known; i++)
-		if (code_known[i].begin <= begin && end <= code_known[i].end)
+	for (uint32_t i = 0; i < code_n_known; i++) {
+		uint32_t at = (code_at + i) % code_n_known;
+
+		if (code_known[at].begin <= begin && end <= code_known[at].end) {
+			code_at = at;
 			return;
+		}
+	}
 	if (code_n_known == CODE_REGIONS)
 		return;
 	code_known[code_n_known++] = (struct code_region){ begin, end };
@@ -71,6 +78,11 @@ void ktr__code_look(void)
 	bool is_code = false;
 	char line[4096];
 
+	/* A later session of the process has no rows yet. */
+	if (maps && memcmp(code_session, ktr__own.header.uuid, sizeof(code_session)) != 0) {
+		memcpy(code_session, ktr__own.header.uuid, sizeof(code_session));
+		code_n_known = code_at = 0;
+	}
 	while (maps && fgets(line, sizeof(line), maps)) {
 		uint64_t begin, end, inode;
 		char access[5];

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # --lines of report --profile, flame and export: at each address the functions that were inlined, and the lines, are those of
-# addr2line -i; sums stay what they are; a program that was built anew meanwhile has none, and neither has one without debug
-# information.
+# addr2line -i; with --source the text of lines stands beside their time; sums stay what they are; a program that was built anew
+# meanwhile has none, and neither has one without debug information.
 . "$(dirname "$0")/../lib.inc"
 case $(uname -m) in x86_64) ;; *) skip 'ktr profile is for x86-64'; exit 0 ;; esac
 [ -e "$O/lib/libktr-agent.so" ] && [ "$(ldd /bin/true | grep -c 'libc\.so\.6')" = 1 ] || { skip 'no agent, or no glibc'; exit 0; }
@@ -85,4 +85,46 @@ for how in -g -g0; do
 done
 timeout 300 "$ktr" profile -o t ./lines >log 2>&1 && "$ktr" report --profile --lines t >log 2>&1 && grep -q ' outer' log &&
 	! grep -q '\.cc:' log || fail "no debug information: $(cat log)"
+# Units of which .debug_aranges tells nothing, as clang and Go leave them.
+if command -v objcopy >/dev/null; then
+	${CXX:-c++} -O2 -g -o lines "$source" && objcopy -R .debug_aranges lines bare || fail 'bare'
+	timeout 300 "$ktr" profile -o b ./bare >log 2>&1 || fail "profile: $(cat log)"
+	"$ktr" report --profile --lines b | grep -q 'lines\.cc:[0-9]* space::innermost .*%' || fail 'no .debug_aranges: no lines'
+fi
+# The source beside its lines: each as it stands in the file, with what --lines says of it; one that was written since is told.
+${CXX:-c++} -O2 -g -o lines "$source" || fail lines.cc
+timeout 300 "$ktr" profile -o s ./lines >log 2>&1 || fail "profile: $(cat log)"
+status 0 "$ktr" report --profile --source --json s
+cat >source.py <<'END2'
+import json, subprocess, sys
+p = json.load(open(sys.argv[2]))['profile']
+said = {}
+for row in p['lines']:
+    file, colon, rest = row['line'].rpartition(' ')[0].rpartition(':') if ':' in row['line'] else ('', '', '')
+    if file:
+        said[file, int(rest)] = said.get((file, int(rest)), 0) + row['self_ns']
+got = {(f['file'], l['line']): l for f in p['source'] for l in f['lines']}
+assert {k: v['self_ns'] for k, v in got.items()} == said, (said, got)
+text = open(sys.argv[1]).read().splitlines()
+own = [(line, l) for (file, line), l in got.items() if file == sys.argv[1]]
+assert own and all(l['text'] == text[line - 1].expandtabs() for line, l in own), own
+times = [f['self_ns'] for f in p['source']]
+assert times == sorted(times, reverse=True) and sum(times) <= p['ns'], times
+END2
+python3 source.py "$source" "$dir/out" || fail "--source: $(cat "$dir/out")"
+status 0 "$ktr" report --profile --source s
+grep -qE '^ +[0-9.]+ [mun]?s +[0-9.]+ % +[0-9]+ +[0-9]+ \| ' "$dir/out" || fail "--source: no line: $(cat "$dir/out")"
+grep -q 'written since' "$dir/out" && fail 'a source that was there before'
+# Neither another time nor what is no text gets to the terminal.
+cp "$source" copy.cc
+${CXX:-c++} -O2 -g -o copied "$dir/copy.cc" || fail copy.cc
+timeout 300 "$ktr" profile -o c ./copied >log 2>&1 || fail "profile: $(cat log)"
+printf '\033[31m%s\0x\n' "$(cat copy.cc)" >copy.cc
+status 0 "$ktr" report --profile --source c
+grep -q 'copy.cc.*written since' "$dir/out" || fail "a source that was written since: $(cat "$dir/out")"
+grep -q "$(printf '\033')" "$dir/out" && fail 'control characters of a source'
+rm copy.cc
+status 0 "$ktr" report --profile --source c
+grep -q 'copy.cc.*is not there' "$dir/out" || fail "a source that is not there: $(cat "$dir/out")"
+status 2 "$ktr" report --source t
 exit $failed

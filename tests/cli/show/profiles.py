@@ -11,7 +11,8 @@ import re
 import sys
 
 FILES = sys.argv[1]
-REPORT = json.load(open(FILES + '.report', encoding='utf-8'))['profile']
+WHOLE = json.load(open(FILES + '.report', encoding='utf-8'))
+REPORT = WHOLE['profile']
 WITHOUT = {'blocked_ns': '[signals blocked]', 'missed_ns': '[not seen]'}
 
 
@@ -116,6 +117,8 @@ def pprof():
         leaves[label['tid'], leaf[packed(dict(f)[1])[0]]] += ns
         due[label['tid']] += n
     compare('pprof', leaves, due)
+    # Of what was exported: a window's.
+    same(messages[10][0], WHOLE['span']['duration_ns'], 'duration')
     for time, key in ((9, 'time'), (12, 'period')):
         assert messages[time][0] > 0, key
 
