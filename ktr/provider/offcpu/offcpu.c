@@ -22,7 +22,7 @@ static int offcpu_enable(struct ktr_provider_probe *probe, struct ktr_error *why
 				     "first");
 	ktr__stacks_look();
 	__atomic_store_n(&ktr__off_probe, probe, __ATOMIC_RELEASE);
-	__atomic_store_n(&ktr__off_on, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&ktr__off_teller, &ktr__off_events, __ATOMIC_RELEASE);
 	ktr__offcpu_lead(true);
 	ktr__lock_waits(true);
 	return 0;
@@ -31,7 +31,7 @@ static int offcpu_enable(struct ktr_provider_probe *probe, struct ktr_error *why
 static void offcpu_disable(struct ktr_provider_probe *probe)
 {
 	(void)probe;
-	__atomic_store_n(&ktr__off_on, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&ktr__off_teller, NULL, __ATOMIC_RELEASE);
 	ktr__offcpu_lead(false);
 	ktr__lock_waits(false);
 }
@@ -54,7 +54,7 @@ static int offcpu_argument(struct ktr_provider_probe *probe, unsigned number, st
 static void offcpu_look(struct ktr_provider *provider)
 {
 	(void)provider;
-	if (__atomic_load_n(&ktr__off_on, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&ktr__off_teller, __ATOMIC_RELAXED))
 		ktr__stacks_look();
 }
 

@@ -17,7 +17,6 @@
 #define OFF_LEAST_NS 1000
 
 struct ktr_provider_probe *ktr__off_probe;
-bool ktr__off_on;
 
 static uint64_t off_ns(clockid_t clock)
 {
@@ -34,7 +33,7 @@ static uint64_t off_cpu_ns(void)
 	return ktr__own.sealed ? 0 : off_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void ktr__off_clocks(struct ktr__off *off)
+static void off_begins(struct ktr__off *off)
 {
 	int saved = errno;
 
@@ -69,7 +68,7 @@ static __attribute__((noinline)) void off_tell_stack(const struct ktr__off *off,
 	off_fire(off, what, &frames);
 }
 
-void ktr__off_tell(const struct ktr__off *off, const char *what, const void *caller)
+static void off_ended(const struct ktr__off *off, const char *what, const void *caller)
 {
 	int saved = errno;
 	struct ktr__off since = off_since(off);
@@ -85,3 +84,5 @@ void ktr__off_tell(const struct ktr__off *off, const char *what, const void *cal
 	}
 	errno = saved;
 }
+
+const struct ktr__off_teller ktr__off_events = { off_begins, off_ended };

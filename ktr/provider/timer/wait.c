@@ -6,7 +6,7 @@
  */
 #include "ktr/provider/timer/wait.h"
 
-#include "ktr/provider/profile/off.h"
+#include "ktr/provider/timer/off.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -15,6 +15,7 @@
 #include <time.h>
 
 int ktr__wait_without;
+const struct ktr__off_teller *ktr__off_teller;
 
 /* The set without our signal. */
 static const sigset_t *wait_set(const sigset_t *set, sigset_t *less)
