@@ -25,6 +25,8 @@ HAVE_NCURSES := $(if $(wildcard /usr/include/ncurses.h),1,0)
 HAVE_SQLITE := $(if $(wildcard /usr/include/sqlite3.h),1,0)
 HAVE_SNAPPY := $(if $(wildcard /usr/include/snappy-c.h),1,0)
 HAVE_EDIT := $(if $(wildcard /usr/include/histedit.h),1,0)
+# Optional: ktr ship, fetch and fleet, which load the library when they run.
+HAVE_CURL := $(if $(shell pkg-config --exists libcurl 2>/dev/null && echo yes),1,0)
 # Shadow stacks of x86-64: objects are marked as fit for them, which changes no instruction. The marks of our own
 # objects do not show where the C library's start files have none, so the linker is told (tests/cli/build/cet.sh
 # looks at each object). Whoever wants more, or none of it, says so in CFLAGS.
@@ -34,7 +36,7 @@ SHSTK_LINK = $(if $(and $(SHSTK),$(if $(filter -fcf-protection=none -fcf-protect
 comma := ,
 # A probe in ktr's own functions would record the recorder, whatever somebody's CFLAGS ask for.
 MOST_CFLAGS = -std=gnu11 $(WARN) $(SHSTK) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_DEMANGLE=$(HAVE_DEMANGLE) \
-	-DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto) \
+	-DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -DKTR_HAVE_CURL=$(HAVE_CURL) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto) \
 	$(if $(findstring -fpatchable-function-entry,$(CFLAGS)),-fpatchable-function-entry=0)
 ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
@@ -144,7 +146,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace bench-agent
+.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace bench-agent
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -615,6 +617,10 @@ check-abi: all ## programs and libraries of earlier commits with the present one
 check-strangers: all ## hosts that live odd lives, on each path, whoever takes their events; LIVES="fork abort ..." chooses
 	O=$(O) CC="$(CC)" LINKS="static shared" sh tests/strangers/matrix.sh $(LIVES)
 	O=$(O) CC="$(CC)" sh tests/strangers/traced_sandbox.sh
+
+check-fleet: all ## ktr ship and what asks for it, on a ClickHouse server that apt-get fetches; KILLS=, SEED= of the campaign
+	scripts/setup.sh build fleet
+	O=$(O) CC="$(CC)" sh tests/fleet/run.sh
 
 check-types: all ## what `ktr types` says of SQLite and pugixml beside what gdb does: COUNT=200 functions of each build, 0 all
 	O=$(O) sh tests/types/run.sh

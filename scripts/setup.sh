@@ -4,7 +4,7 @@
 # Silent when nothing is missing. KTR_NO_INSTALL=1, or no apt-get: prints what is missing and stops. After an
 # installation the file that KTR_INSTALLED names, one for make, is written anew.
 #
-#	scripts/setup.sh [build|demo|check|ci]...
+#	scripts/setup.sh [build|demo|check|fleet|ci]...
 set -eu
 
 missing=
@@ -28,6 +28,8 @@ need patch command_ patch
 need libsqlite3-dev header sqlite3.h
 need libedit-dev header histedit.h
 need libncurses-dev header ncurses.h
+need pkg-config command_ pkg-config
+need libcurl4-openssl-dev pkg-config --exists libcurl
 for kind in "$@"; do
 	case $kind in
 	demo)
@@ -47,11 +49,15 @@ for kind in "$@"; do
 		need zsh command_ zsh
 		need fish command_ fish
 		need trace-cmd command_ trace-cmd
-		need pkg-config command_ pkg-config
 		need cmake command_ cmake
 		need meson command_ meson
 		need musl-tools command_ musl-gcc
 		need strace command_ strace
+		;;
+	fleet)
+		need clickhouse-server command_ clickhouse-server
+		need clickhouse-client command_ clickhouse-client
+		need python3 command_ python3
 		;;
 	ci)
 		need valgrind command_ valgrind

@@ -57,7 +57,7 @@ static int options_left(const struct option_row *row, char *text, size_t size)
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-	return snprintf(text, size, "  %s--%s%s%s", letter, row->name, row->value ? " " : "",
+	return snprintf(text, size, "  %s--%s%s%s", letter, row->name, row->value && *row->value != '[' ? " " : "",
 			row->value ? row->value : "");
 }
 
@@ -137,7 +137,8 @@ static void options_tables(const struct options *options, char letters[2 * OPTIO
 		const struct option_row *row = options_row(options, i);
 
 		longs[i].name = row->name;
-		longs[i].has_arg = row->value ? required_argument : no_argument;
+		longs[i].has_arg = !row->value ? no_argument : *row->value == '[' ? optional_argument :
+			required_argument;
 		longs[i].val = OPTIONS_LONG + (int)i;
 		if (row->letter)
 			*letters++ = row->letter;

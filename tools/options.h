@@ -70,7 +70,8 @@ struct option_row {
 	uint8_t kind;      /* enum option_kind */
 	uint32_t at;       /* [bytes] of its target in the command's struct */
 	const char *name;  /* without the dashes */
-	const char *value; /* what its value is called, in capitals; NULL: takes none */
+	const char *value; /* what its value is called, in capitals; NULL: takes none; "[=18]": may be left out,
+		NULL then */
 	const char *help;  /* one line, lower case, no full stop */
 	uint64_t min, max;
 	union {

@@ -11,8 +11,10 @@
 #include "analyze/read/reader_inside.h"
 
 #include "analyze/read/tables.h"
-#include "analyze/stats/ends.h"
+#include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_set.h"
+#include "analyze/session/session_feed.h"
+#include "analyze/stats/ends.h"
 #include "analyze/symbols/process_code.h"
 #include "analyze/symbols/symbols.h"
 #include "ktr/session/kernel.h"
@@ -290,6 +292,36 @@ const char *ktr_reader_class_name(const struct ktr_reader *reader, unsigned bit)
 const struct ktr__tables *ktr__reader_tables(const struct ktr_reader *reader)
 {
 	return &reader->source.tables;
+}
+
+const struct ktr__trace_head *ktr__reader_head(const struct ktr_reader *reader)
+{
+	const struct ktr__trace_set *set = reader->source.set;
+
+	return set ? &set->member[set->n - 1].head : NULL;
+}
+
+/* The one that was handed out last is in front. */
+unsigned ktr__reader_cursor(const struct ktr_reader *reader)
+{
+	return reader->merge.n ? reader->merge.heap[0].number : 0;
+}
+
+void ktr__reader_stream(const struct ktr_reader *reader, char *name, size_t size)
+{
+	static const char suffix[KTR_RING_KINDS][8] = { "", KTR_STREAM_KEEP, KTR_STREAM_KERNEL };
+	const struct ktr__session_feed *feed = reader->source.feed;
+	struct ktr__cursor *last = reader->last;
+
+	for (uint32_t i = 0; feed && last && i < feed->n_rings; i++)
+		if (feed->cursor[i] && &feed->cursor[i]->c == last) {
+			uint32_t n = feed->map.header.n_rings;
+
+			snprintf(name, size, "%s%u%s", feed->cursor[i]->by_thread ? KTR_STREAM_RING : KTR_STREAM_CPU,
+				 n ? i % n : i, suffix[feed->cursor[i]->kind % KTR_RING_KINDS]);
+			return;
+		}
+	snprintf(name, size, "%s", last && reader->source.set ? ktr__trace_of(last)->name : "");
 }
 
 /* Where the names of code are that is in no file. */

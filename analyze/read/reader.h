@@ -9,6 +9,7 @@
 
 struct ktr__symbols;
 struct ktr__tables;
+struct ktr__trace_head;
 
 /*
  * ktr_reader_next() without a copy: *event is the reader's own, valid until the next call, and NULL where
@@ -56,6 +57,19 @@ uint64_t ktr__reader_bytes(const struct ktr_reader *reader);
 
 /* Returns the tables that it reads with, borrowed until it is closed. */
 const struct ktr__tables *ktr__reader_tables(const struct ktr_reader *reader);
+
+/*
+ * Returns what the youngest directory of a trace says of the whole, borrowed until it is closed; NULL: it is a
+ * session.
+ */
+const struct ktr__trace_head *ktr__reader_head(const struct ktr_reader *reader);
+
+/*
+ * Where the event that was handed out last comes from: the number of its cursor, of which there may be two for one
+ * stream, and the name of the stream, "cpu_0.keep", which a session has, too, as its trace would call it.
+ */
+unsigned ktr__reader_cursor(const struct ktr_reader *reader);
+void ktr__reader_stream(const struct ktr_reader *reader, char *name, size_t size);
 
 /* Returns names for addresses, made when first asked for and borrowed until it is closed; NULL without memory. */
 struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader);

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# All tests of the fleet, one after the other; those that lack what they need say so and count as neither.
+#
+#	O=build tests/fleet/run.sh [NAME...]
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+failed=0
+[ $# -gt 0 ] || set -- ship kills
+for name; do
+	sh "tests/fleet/$name.sh"
+	case $? in
+	0) echo "ok   $name" ;;
+	77) echo "skip $name" ;;
+	*) echo "FAIL $name"; failed=1 ;;
+	esac
+done
+exit $failed

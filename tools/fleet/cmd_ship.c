@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ktr ship: traces into the column store that is asked about many machines. */
+#include "tools/command.h"
+#include "tools/fleet/ship_send.h"
+#include "tools/fleet/ship_walk.h"
+#include "tools/options.h"
+
+#include <ktr/trace_file.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct ship_command {
+	struct store_options store;
+	const char *to, *host, *build, *state;
+	int schema; /* enum ship_schema */
+	int create, replicated, spans, no_events, again;
+};
+
+enum ship_schema { SHIP_SCHEMA_NONE, SHIP_SCHEMA_NEW, SHIP_SCHEMA_OLD };
+
+static int ship_take_schema(void *at, const char *what, const char *value, char **argv)
+{
+	if (value && strcmp(value, "18") != 0)
+		return usage_error(argv[0], "%s: of ClickHouse 18 or of a later one, not \"%s\"", what, value);
+	*(int *)at = value ? SHIP_SCHEMA_OLD : SHIP_SCHEMA_NEW;
+	return 0;
+}
+
+static const struct option_row ship_options_rows[] = {
+	OPTION_TEXT(0, "to", "URL", struct ship_command, to, "the server: http://host:8123, https://host:8443"),
+	OPTION_TEXT(0, "host", "NAME", struct ship_command, host, "what this machine is called there (its name)"),
+	OPTION_TEXT(0, "build", "NAME", struct ship_command, build,
+		"what the program's build is called (its build id)"),
+	OPTION_FLAG(0, "spans", struct ship_command, spans, "spans and states, too"),
+	OPTION_FLAG(0, "no-events", struct ship_command, no_events,
+		"no events: spans, losses and what describes them"),
+	OPTION_TEXT(0, "state", "DIR", struct ship_command, state,
+		"where is written down how far each trace has gone"),
+	OPTION_FLAG(0, "again", struct ship_command, again, "traces of which rows may be there already, too"),
+	OPTION_TIME(0, "patience", "DURATION", struct ship_command, store.patience_ns, 0, "10s or 1h",
+		    "wait so long for a server that is away (1min)"),
+	OPTIONS_STORE(struct ship_command, store),
+	OPTION_FLAG(0, "create", struct ship_command, create, "make the tables that are not there"),
+	OPTION_TAKE(0, "schema", "[=18]", struct ship_command, schema, ship_take_schema,
+		    "print what makes the tables, and end; =18: for ClickHouse 18"),
+	OPTION_FLAG(0, "replicated", struct ship_command, replicated,
+		    "tables that keep copies, with the server's macros {shard} and {replica}"),
+};
+
+static const struct options ship_options = {
+	.operands = "TRACE...",
+	.about =
+		"Ships traces to a ClickHouse server, each event once, and goes on where it was when it is run again.\n"
+		"Of a DIR that is no trace the traces in it are shipped.",
+	.examples = "ktr ship --schema | clickhouse-client --multiquery\n"
+		    "ktr ship --to http://ch:8123 --create --spans ktr.out\n"
+		    "ktr ship --to https://ch:8443 --user shipper --password-file /etc/ktr/key --host web01 /var/tmp/traces\n",
+	OPTIONS_ROWS(ship_options_rows),
+};
+
+static int ship_print_schema(const struct ship_command *c)
+{
+	const struct schema_form form = { .database = c->store.database,
+					  .is_old = c->schema == SHIP_SCHEMA_OLD,
+					  .is_replicated = c->replicated };
+	struct native_buffer text = { 0 };
+	int rc;
+
+	for (unsigned i = 0; (rc = schema_statement(&form, i, &text)) == 0; i++) {
+		printf("%s;\n", (const char *)text.at);
+		text.n = 0;
+	}
+	native_buffer_free(&text);
+	return rc == -ENOENT ? 0 : fail("ktr ship", "no memory");
+}
+
+static int ship_create(const struct ship_command *c, struct store *store, struct ktr_error *err)
+{
+	const struct schema_form form = { .database = c->store.database, .is_old = store->is_old, .is_replicated =
+		c->replicated };
+	struct native_buffer text = { 0 };
+	struct store_answer answer;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && (rc = schema_statement(&form, i, &text)) == 0; i++) {
+		if (store_ask_patiently(store, (const char *)text.at, &answer) != STORE_DONE)
+			rc = store_explain(store, &answer, err);
+		store_answer_free(&answer);
+		text.n = 0;
+	}
+	native_buffer_free(&text);
+	if (rc == -ENOENT && !err->code)
+		return 0;
+	return rc == -ENOMEM ? ktr_error_set(err, ENOMEM, "no memory") : rc;
+}
+
+/* Where it is written down how far traces have gone. */
+static const char *ship_state_folder(char *text, size_t size)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (geteuid() == 0)
+		return "/var/lib/ktr/ship";
+	if (state && *state == '/')
+		snprintf(text, size, "%s/ktr/ship", state);
+	else
+		snprintf(text, size, "%s/.local/state/ktr/ship", home ? home : "");
+	return text;
+}
+
+static int ship_one(const struct ship_command *c, struct store *store, const char *path)
+{
+	struct ship *ship = calloc(1, sizeof(*ship));
+	char host[HOST_NAME_MAX + 1] = "", folder[PATH_MAX];
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (!ship)
+		return fail(store->command, "no memory");
+	gethostname(host, sizeof(host) - 1);
+	ship->store = store;
+	ship->command = store->command;
+	ship->path = path;
+	ship->host = c->host ? c->host : host;
+	ship->build = c->build;
+	ship->with_events = !c->no_events;
+	ship->with_spans = c->spans;
+	ship->again = c->again;
+	ship->state_folder = c->state ? c->state : ship_state_folder(folder, sizeof(folder));
+	ship->state.lock_fd = -1;
+	if (!ship_walk(ship, &err))
+		fprintf(stderr, "ktr: %s: %llu events and %llu spans in %llu batches, %.1f MB; %llu lost\n", path,
+			(unsigned long long)ship->counts.n_events, (unsigned long long)ship->counts.n_spans,
+			(unsigned long long)ship->counts.n_batches, (double)ship->counts.n_bytes / 1e6,
+			(unsigned long long)ship->counts.n_lost);
+	free(ship);
+	return err.code ? fail_with(store->command, &err) : 0;
+}
+
+static int ship_is_trace(const char *folder)
+{
+	char info[PATH_MAX + 32];
+
+	snprintf(info, sizeof(info), "%.4095s/" KTR_TRACE_DIR "/info.jsonl", folder);
+	return access(info, F_OK) == 0;
+}
+
+/* NAME.12 is a part of NAME, where that is there. */
+static int ship_is_part(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	char whole[PATH_MAX];
+
+	if (!dot || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
+		return 0;
+	snprintf(whole, sizeof(whole), "%.*s", (int)(dot - path), path);
+	return ship_is_trace(whole);
+}
+
+/* The traces in a folder. The exit status. */
+static int ship_folder(const struct ship_command *c, struct store *store, const char *folder)
+{
+	struct dirent **names = NULL;
+	int n = scandir(folder, &names, NULL, alphasort), rc = 0, n_traces = 0;
+
+	if (n < 0)
+		return fail(store->command, "%s: %s", folder, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		char path[PATH_MAX];
+
+		if (names[i]->d_name[0] != '.' && snprintf(path, sizeof(path), "%s/%s", folder,
+			names[i]->d_name) < PATH_MAX &&
+		    ship_is_trace(path) && !ship_is_part(path)) {
+			rc |= ship_one(c, store, path);
+			n_traces++;
+		}
+		free(names[i]);
+	}
+	free(names);
+	return n_traces ? rc : fail(store->command, "%s: neither a trace nor a folder with traces in it", folder);
+}
+
+static int ship_operand(const struct ship_command *c, struct store *store, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !ship_is_trace(path))
+		return ship_folder(c, store, path);
+	return ship_one(c, store, path);
+}
+
+static int cmd_ship(int argc, char **argv)
+{
+	struct ship_command c = { .store = STORE_OPTIONS };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct store store;
+	int rc;
+
+	if (!options_parse(&ship_options, argc, argv, &c, &rc))
+		return rc;
+	if (!c.store.database[0] || strspn(c.store.database,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") !=
+					    strlen(c.store.database))
+		return usage_error(argv[0], "--database %s: letters, digits and _", c.store.database);
+	if (c.schema)
+		return ship_print_schema(&c);
+	if (!c.to)
+		return usage_error(argv[0], "which server? --to http://host:8123");
+	if (optind == argc && !c.create)
+		return usage_error(argv[0], "which trace?");
+	if (store_open(&store, argv[0], c.to, &c.store, &err) || store_greet(&store, &err))
+		return fail_with(argv[0], &err);
+	if (c.create)
+		ship_create(&c, &store, &err);
+	if (!err.code && optind < argc)
+		ship_send_check(&store, &err);
+	rc = err.code ? fail_with(argv[0], &err) : 0;
+	while (!err.code && optind < argc)
+		rc |= ship_operand(&c, &store, argv[optind++]);
+	store_close(&store);
+	return rc;
+}
+
+COMMAND(ship, "ship traces to the column store of a fleet", cmd_ship);

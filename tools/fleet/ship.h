@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ktr ship does with one trace: ship_walk.c reads it, ship_rows.c and ship_tables.c make rows of it,
+ * ship_state.c writes down what is going to be sent, ship_send.c sends that.
+ *
+ * A batch is the rows of the events that the walk came to after the batch before, of all streams, and of the
+ * spans that these events ended. It is written down as it will be sent, with how far each stream is after it,
+ * before it is sent; what is written down is sent again as it is, until the server has it. So which events a
+ * batch has depends on nothing that is read twice, and an event is in one batch alone: which numbers of its
+ * stream have gone is known at any time.
+ */
+#ifndef FLEET_SHIP_H
+#define FLEET_SHIP_H
+
+#include "analyze/read/trace_head.h"
+#include "analyze/stats/spans.h"
+#include "tools/fleet/schema.h"
+#include "tools/fleet/store.h"
+
+#include <ktr/reader.h>
+
+#define SHIP_BATCH_ROWS	 131072u	 /* [rows] ends a batch: 160 MB of memory at twice as many */
+#define SHIP_BATCH_BYTES ((size_t)48 << 20) /* [bytes] the same, of rows with long texts */
+#define SHIP_DAYS_MAX	 16
+#define SHIP_PARTS_MAX	 (1 + SHIP_DAYS_MAX)
+#define SHIP_DAY_NS	 86400000000000ll
+
+/* How far a stream has been shipped. */
+struct ship_stream {
+	char name[40];
+	uint64_t next; /* [events] number of the first one that has not gone */
+};
+
+/* A block of a batch. */
+struct ship_part {
+	enum schema_table table;
+	struct native_buffer query; /* with a NUL: what inserts it */
+	struct native_buffer where; /* with a NUL: what finds its first row */
+	struct native_buffer body;  /* compressed */
+};
+
+struct ship_batch {
+	uint64_t number; /* from 1; 0: none */
+	struct ship_part part[SHIP_PARTS_MAX];
+	unsigned n_parts;
+};
+
+struct ship_state {
+	char *path; /* owned; without what follows */
+	int lock_fd;
+	struct ship_stream *stream; /* owned */
+	uint32_t n_streams, stream_room;
+	uint64_t n_batches; /* that were sent */
+	int is_finished;    /* spans that were open at the end have gone, too */
+	int is_new;	    /* nothing was written down before */
+	struct ship_batch pending; /* written down and not known to be there */
+};
+
+/* Spans of one day: a block that lies in two partitions would not be there as a whole or not at all. */
+struct ship_day {
+	int64_t day;
+	struct native_block spans;
+	struct native_buffer where;
+};
+
+struct ship_counts {
+	uint64_t n_events, n_spans, n_lost, n_batches, n_bytes;
+};
+
+struct ship {
+	struct store *store;
+	const char *command;
+	const char *path;
+	const char *host;
+	const char *build; /* NULL: that of the first module */
+	int with_events, with_spans, again;
+	const char *state_folder;
+
+	struct ktr_reader *reader;
+	const struct ktr_reader_info *info;
+	const struct ktr__trace_head *head;
+	int64_t utc_offset_ns;
+	uint8_t uuid[16];  /* as Native has it */
+	char trace[40];	   /* as SQL has it */
+	char build_id[48];
+	uint64_t version;
+
+	struct native_block events;
+	int64_t day; /* of the block of events */
+	struct native_buffer where;
+	struct ship_day days[SHIP_DAYS_MAX];
+	unsigned n_days;
+	uint32_t n_span_rows;
+	struct native_block losses;
+	struct ktr__spans *spans;
+	int is_fresh; /* the event being looked at has not gone yet, nor what it ends */
+	uint32_t *place; /* owned; by cursor of the reader: its stream + 1 */
+	uint32_t place_room;
+	uint64_t *line_hash[8]; /* owned; by file and id: what was told of it last */
+	uint32_t line_room[8];
+	int no_questions; /* the user may not ask for rows: said once */
+	struct ship_state state;
+	struct ship_counts counts;
+};
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events, spans and losses as rows. Times are UTC. Names stand in the rows: in columns of words they cost next to
+ * nothing, and no question needs a join.
+ */
+#include "tools/fleet/ship_rows.h"
+
+#include "analyze/read/reader.h"
+#include "analyze/stats/ends.h"
+#include "tools/fleet/lz4_frame.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const ship_kinds[] = {
+	[KTR_KIND_EVENT] = "event", [KTR_KIND_STATE] = "state", [KTR_KIND_COUNTER] = "counter",
+	[KTR_KIND_POINT] = "point", [KTR_KIND_START] = "start", [KTR_KIND_STOP] = "stop",
+};
+
+void ship_rows_open(struct ship *ship)
+{
+	schema_block(&ship->events, SCHEMA_EVENTS_TABLE);
+	schema_block(&ship->losses, SCHEMA_LOSSES_TABLE);
+}
+
+void ship_rows_close(struct ship *ship)
+{
+	native_close(&ship->events);
+	native_close(&ship->losses);
+	native_buffer_free(&ship->where);
+	for (unsigned i = 0; i < ship->n_days; i++) {
+		native_close(&ship->days[i].spans);
+		native_buffer_free(&ship->days[i].where);
+	}
+	ship->n_days = 0;
+}
+
+static int64_t ship_rows_ts(const struct ship *ship, uint64_t ns)
+{
+	return (int64_t)ns + ship->utc_offset_ns;
+}
+
+/* Days since 1970, of times before that, too. */
+static int64_t ship_rows_day(int64_t ts)
+{
+	return (ts >= 0 ? ts : ts - SHIP_DAY_NS + 1) / SHIP_DAY_NS;
+}
+
+static void ship_rows_args(struct native_block *b, const struct ktr_event *event)
+{
+	const struct ktr_reader_site *site = event->site;
+	unsigned n = site->id ? site->n_args : KTR_ARGS_MAX, cut = 0, nulls = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (site->in_str >> i & 1) {
+			native_bytes(b, EVENTS_S0 + i, event->str[i].bytes, event->str[i].n_bytes);
+			cut |= (unsigned)(event->str[i].cut != 0) << i;
+			nulls |= (unsigned)(event->str[i].is_null != 0) << i;
+		} else if (site->id && site->arg[i].type == KTR_ARG_F64) {
+			native_number(b, EVENTS_F0 + i, event->arg[i]);
+		} else {
+			native_number(b, EVENTS_I0 + i, event->arg[i]);
+		}
+	}
+	native_number(b, EVENTS_CUT, cut);
+	native_number(b, EVENTS_NULLS, nulls);
+}
+
+/* How the first row of the block is found. */
+static void ship_rows_where(struct ship *ship, const struct ship_stream *stream, int64_t ts, uint64_t idx)
+{
+	char text[200];
+
+	ship->where.n = 0;
+	native_buffer_text(&ship->where, "host = ");
+	store_quote(&ship->where, ship->host, strlen(ship->host));
+	snprintf(text, sizeof(text), " AND trace = toUUID('%s') AND intDiv(ts, 1000000000) = %"
+		PRId64 " AND ts = %" PRId64
+		 " AND idx = %" PRIu64 " AND stream = ", ship->trace, ts / 1000000000, ts, idx);
+	native_buffer_text(&ship->where, text);
+	store_quote(&ship->where, stream->name, strlen(stream->name));
+	native_buffer_add(&ship->where, "", 1);
+}
+
+int ship_rows_event(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream)
+{
+	const struct ktr_reader_site *site = event->site;
+	const struct ktr_reader_thread *thread = event->thread;
+	struct native_block *b = &ship->events;
+	int64_t ts = ship_rows_ts(ship, event->time_ns);
+
+	if (!b->n_rows) {
+		ship->day = ship_rows_day(ts);
+		ship_rows_where(ship, stream, ts, event->index);
+	}
+	native_word(b, EVENTS_HOST, ship->host);
+	native_bytes(b, EVENTS_TRACE, ship->uuid, sizeof(ship->uuid));
+	native_word(b, EVENTS_PROCESS, thread->process);
+	native_word(b, EVENTS_THREAD, thread->name);
+	native_word(b, EVENTS_CLASS, site->class_name);
+	native_word(b, EVENTS_SITE, site->name);
+	native_word(b, EVENTS_KIND, ship_kinds[site->kind]);
+	native_word(b, EVENTS_GRP, site->group);
+	native_word(b, EVENTS_ID, site->ident);
+	native_word(b, EVENTS_STREAM, stream->name);
+	native_number(b, EVENTS_TS, (uint64_t)ts);
+	native_number(b, EVENTS_CPU, event->cpu);
+	native_number(b, EVENTS_PID, thread->pid);
+	native_number(b, EVENTS_TID, thread->tid);
+	native_number(b, EVENTS_WORD, ktr__ends_row(thread)->word);
+	native_number(b, EVENTS_SITE_ID, site->id);
+	native_number(b, EVENTS_IDX, event->index);
+	native_number(b, EVENTS_FLAGS, (event->approx ? SCHEMA_FLAG_APPROX : 0) | (event->keep ?
+		SCHEMA_FLAG_KEEP : 0));
+	ship_rows_args(b, event);
+	native_row(b);
+	ship->counts.n_events++;
+	return ship->where.failed ? -ENOMEM : 0;
+}
+
+static struct ship_day *ship_rows_of_day(struct ship *ship, int64_t day)
+{
+	struct ship_day *last;
+
+	for (unsigned i = 0; i < ship->n_days; i++)
+		if (ship->days[i].day == day && ship->days[i].spans.n_rows)
+			return &ship->days[i];
+	for (unsigned i = 0; i < ship->n_days; i++)
+		if (!ship->days[i].spans.n_rows) {
+			ship->days[i].day = day;
+			return &ship->days[i];
+		}
+	/*
+	 * Spans of more days than that end within one batch: the last block takes them, and may be there in part.
+	 */
+	if (ship->n_days == SHIP_DAYS_MAX)
+		return &ship->days[SHIP_DAYS_MAX - 1];
+	last = &ship->days[ship->n_days++];
+	last->day = day;
+	schema_block(&last->spans, SCHEMA_SPANS_TABLE);
+	return last;
+}
+
+static void ship_rows_span_where(struct ship *ship, struct ship_day *day, const struct ktr__span *span, int64_t ts)
+{
+	char text[300];
+
+	day->where.n = 0;
+	native_buffer_text(&day->where, "host = ");
+	store_quote(&day->where, ship->host, strlen(ship->host));
+	native_buffer_text(&day->where, " AND grp = ");
+	store_quote(&day->where, span->group, strlen(span->group));
+	native_buffer_text(&day->where, " AND id = ");
+	store_quote(&day->where, span->ident.bytes, span->ident.n_bytes);
+	snprintf(text, sizeof(text), " AND intDiv(ts, 60000000000) = %" PRId64 " AND ts = %" PRId64
+		 " AND trace = toUUID('%s') AND pid = %u AND tid = %u AND key = %" PRIu64 " AND depth = %u",
+		 ts / 60000000000, ts, ship->trace, span->pid, span->thread->tid, span->key, span->depth);
+	native_buffer_text(&day->where, text);
+	native_buffer_add(&day->where, "", 1);
+}
+
+int ship_rows_span(void *context, const struct ktr__span *span)
+{
+	struct ship *ship = context;
+	int64_t ts = ship_rows_ts(ship, span->from_ns);
+	unsigned open = 0;
+	struct ship_day *day;
+	struct native_block *b;
+
+	if (!ship->is_fresh)
+		return 0;
+	day = ship_rows_of_day(ship, ship_rows_day(ts));
+	b = &day->spans;
+	if (!b->n_rows)
+		ship_rows_span_where(ship, day, span, ts);
+	if (span->flags & KTR__SPAN_NO_START)
+		open |= SCHEMA_OPEN_START;
+	if ((span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END)
+		open |= SCHEMA_OPEN_END;
+	native_word(b, SPANS_HOST, ship->host);
+	native_bytes(b, SPANS_TRACE, ship->uuid, sizeof(ship->uuid));
+	native_word(b, SPANS_BUILD, ship->build);
+	native_word(b, SPANS_PROCESS, span->thread->process);
+	native_word(b, SPANS_THREAD, span->thread->name);
+	native_word(b, SPANS_KIND, span->kind == KTR_KIND_STATE ? "state" : "span");
+	native_word(b, SPANS_GRP, span->group);
+	native_volatile(b, SPANS_ID, span->ident.bytes, span->ident.n_bytes);
+	native_volatile(b, SPANS_STATE, span->state.bytes, span->state.n_bytes);
+	native_word(b, SPANS_SITE, span->site->name);
+	native_number(b, SPANS_TS, (uint64_t)ts);
+	native_number(b, SPANS_DUR, span->to_ns - span->from_ns);
+	native_number(b, SPANS_KEY, span->key);
+	native_number(b, SPANS_PID, span->pid);
+	native_number(b, SPANS_TID, span->thread->tid);
+	native_number(b, SPANS_CPU, span->cpu);
+	native_number(b, SPANS_DEPTH, span->depth);
+	native_number(b, SPANS_UNSURE, (span->flags & KTR__SPAN_UNSURE) != 0);
+	native_number(b, SPANS_OPEN, open);
+	native_row(b);
+	ship->n_span_rows++;
+	ship->counts.n_spans++;
+	return day->where.failed ? -ENOMEM : 0;
+}
+
+int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss)
+{
+	struct native_block *b = &ship->losses;
+
+	native_word(b, LOSSES_HOST, ship->host);
+	native_bytes(b, LOSSES_TRACE, ship->uuid, sizeof(ship->uuid));
+	native_word(b, LOSSES_WHY, "overwritten");
+	native_number(b, LOSSES_CPU, loss->cpu);
+	native_number(b, LOSSES_KEEP, loss->keep);
+	native_number(b, LOSSES_FROM_TS, loss->from_ns ? (uint64_t)ship_rows_ts(ship, loss->from_ns) : 0);
+	native_number(b, LOSSES_TO_TS, loss->to_ns ? (uint64_t)ship_rows_ts(ship, loss->to_ns) : 0);
+	native_number(b, LOSSES_EVENTS, loss->n_events);
+	native_row(b);
+	ship->counts.n_lost += loss->n_events;
+	return 0;
+}
+
+int ship_rows_is_full(const struct ship *ship)
+{
+	size_t n = native_bytes_so_far(&ship->events);
+
+	if (ship->events.n_rows >= SHIP_BATCH_ROWS || ship->n_span_rows >= SHIP_BATCH_ROWS)
+		return 1;
+	for (unsigned i = 0; i < ship->n_days; i++)
+		n += native_bytes_so_far(&ship->days[i].spans);
+	return n >= SHIP_BATCH_BYTES;
+}
+
+int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event)
+{
+	return ship->events.n_rows && ship_rows_day(ship_rows_ts(ship, event->time_ns)) != ship->day;
+}
+
+int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_table table,
+	struct native_block *block)
+{
+	struct native_buffer plain = { 0 };
+	int rc = native_write(block, &plain);
+
+	part->table = table;
+	native_buffer_text(&part->query, "INSERT INTO ");
+	native_buffer_text(&part->query, ship->store->options.database);
+	native_buffer_text(&part->query, ".");
+	native_buffer_text(&part->query, schema_name(table));
+	native_buffer_text(&part->query, " (");
+	if (!rc)
+		rc = native_names(block, &part->query);
+	if (!rc)
+		part->query.n--; /* its NUL */
+	native_buffer_text(&part->query, ") FORMAT Native");
+	native_buffer_add(&part->query, "", 1);
+	if (!rc)
+		rc = lz4_frame_write(&part->body, plain.at, plain.n);
+	native_buffer_free(&plain);
+	return rc ? rc : part->query.failed ? -ENOMEM : 0;
+}
+
+/* The block's part, and where its first row is; the block is empty then. */
+static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum schema_table table,
+	struct native_block *block,
+			  struct native_buffer *where)
+{
+	struct ship_part *part = &batch->part[batch->n_parts];
+	int rc;
+
+	if (!block->n_rows)
+		return 0;
+	rc = ship_rows_part(ship, part, table, block);
+	native_buffer_add(&part->where, where->at, where->n);
+	batch->n_parts++;
+	native_clear(block);
+	return rc ? rc : part->where.failed ? -ENOMEM : 0;
+}
+
+int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
+{
+	int rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where);
+
+	for (unsigned i = 0; i < ship->n_days && !rc; i++)
+		rc = ship_rows_take(ship, batch, SCHEMA_SPANS_TABLE, &ship->days[i].spans, &ship->days[i].where);
+	ship->n_span_rows = 0;
+	return rc;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A batch on its way. A block of one partition is there as a whole or not at all, and what was sent and not
+ * answered may be there: before it is sent again the server is asked whether it is at it still, then whether the
+ * block's first row is there. That holds for every engine; what keeps a block from being there twice by itself is
+ * a second net, and the only one where the user may not ask.
+ */
+#include "tools/fleet/ship_send.h"
+
+#include "tools/fleet/ship_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number that a query answers: 1, 0 when the server refuses to answer that, or -errno with err filled. */
+static int ship_send_number(struct ship *ship, const char *query, uint64_t *number, struct ktr_error *err)
+{
+	struct store_answer answer;
+	int rc = 1;
+
+	if (store_ask_patiently(ship->store, query, &answer) != STORE_DONE) {
+		int may_not = answer.code == 164 || answer.code == 291 || answer.code == 497;
+
+		rc = may_not ? 0 : store_explain(ship->store, &answer, err);
+	} else if (sscanf(answer.bytes, "%" SCNu64, number) != 1) {
+		rc = ktr_error_set(err, EPROTO, "%s does not answer with a number", ship->store->shown);
+	}
+	store_answer_free(&answer);
+	return rc;
+}
+
+/* Is the part there? 1, 0, or -errno with err filled. */
+static int ship_send_is_there(struct ship *ship, const struct ship_part *part, const char *token,
+	struct ktr_error *err)
+{
+	struct native_buffer query = { 0 };
+	uint64_t n = 0;
+	int rc = 1;
+
+	if (ship->no_questions)
+		return 0;
+	/* It may still be at it, and the row be there in a moment. */
+	for (unsigned tries = 0; rc == 1; tries++) {
+		query.n = 0;
+		native_buffer_text(&query, "SELECT count() FROM system.processes WHERE query_id = ");
+		store_quote(&query, token, strlen(token));
+		native_buffer_text(&query, " FORMAT TabSeparated");
+		native_buffer_add(&query, "", 1);
+		rc = query.failed ? ktr_error_set(err, ENOMEM, "no memory")
+				  : ship_send_number(ship, (char *)query.at, &n, err);
+		if (rc < 1 || !n)
+			break;
+		store_pause(tries, UINT64_MAX);
+	}
+	query.n = 0;
+	native_buffer_text(&query, "SELECT count() FROM ");
+	native_buffer_text(&query, ship->store->options.database);
+	native_buffer_text(&query, ".");
+	native_buffer_text(&query, schema_name(part->table));
+	native_buffer_text(&query, " WHERE ");
+	native_buffer_text(&query, (const char *)part->where.at);
+	native_buffer_text(&query, " FORMAT TabSeparated");
+	native_buffer_add(&query, "", 1);
+	if (rc >= 0)
+		rc = query.failed ? ktr_error_set(err, ENOMEM, "no memory")
+				  : ship_send_number(ship, (char *)query.at, &n, err);
+	native_buffer_free(&query);
+	if (rc == 0) {
+		fprintf(stderr,
+			"%s: the user may not ask whether a batch that went unanswered is there: it is sent again\n",
+			ship->command);
+		ship->no_questions = 1;
+	}
+	return rc == 1 ? n > 0 : rc;
+}
+
+static int ship_send_part(struct ship *ship, const struct ship_part *part, const char *token, int may_be_there,
+			  struct ktr_error *err)
+{
+	uint64_t left = ship->store->options.patience_ns;
+	struct store_answer answer;
+	int rc;
+
+	for (unsigned tries = 0;; tries++) {
+		if (may_be_there) {
+			rc = ship_send_is_there(ship, part, token, err);
+			if (rc)
+				return rc < 0 ? rc : 0;
+		}
+		if (store_insert(ship->store, (const char *)part->query.at, token, part->body.at, part->body.n,
+			&answer) ==
+		    STORE_DONE) {
+			store_answer_free(&answer);
+			ship->counts.n_bytes += part->body.n;
+			return 0;
+		}
+		if (answer.outcome == STORE_REFUSED || !left)
+			return store_explain(ship->store, &answer, err);
+		may_be_there |= answer.begun;
+		left -= store_pause(tries, left);
+	}
+}
+
+int ship_send(struct ship *ship, int resumed, struct ktr_error *err)
+{
+	struct ship_batch *batch = &ship->state.pending;
+	char token[120];
+
+	for (unsigned i = 0; i < batch->n_parts; i++) {
+		int rc;
+
+		snprintf(token, sizeof(token), "ktr-%s-%s-%" PRIu64 "-%u", ship->trace, strrchr(ship->state.path,
+			'-') + 1,
+			 batch->number, i);
+		rc = ship_send_part(ship, &batch->part[i], token, resumed, err);
+		if (rc)
+			return rc;
+	}
+	ship->counts.n_batches++;
+	return 0;
+}
+
+int ship_send_block(struct ship *ship, enum schema_table table, struct native_block *block, struct ktr_error *err)
+{
+	struct ship_part part = { 0 };
+	uint64_t left = ship->store->options.patience_ns;
+	struct store_answer answer = { .outcome = STORE_DONE };
+	int rc = 0;
+
+	if (!block->n_rows)
+		return 0;
+	if (ship_rows_part(ship, &part, table, block))
+		rc = ktr_error_set(err, ENOMEM, "no memory");
+	for (unsigned tries = 0; !rc; tries++) {
+		if (store_insert(ship->store, (const char *)part.query.at, NULL, part.body.at, part.body.n,
+			&answer) == STORE_DONE)
+			break;
+		if (answer.outcome == STORE_REFUSED || !left)
+			rc = store_explain(ship->store, &answer, err);
+		else
+			left -= store_pause(tries, left);
+	}
+	ship->counts.n_bytes += part.body.n;
+	store_answer_free(&answer);
+	native_clear(block);
+	native_buffer_free(&part.query);
+	native_buffer_free(&part.body);
+	return rc;
+}
+
+/* ---- what the server is set to ---- */
+
+static void ship_send_engine(const struct store *store, const char *answer)
+{
+	const char *name = strstr(answer, "events\t"), *engine = name ? name + 7 : "";
+
+	if (strncmp(engine, "Replicated", 10) == 0 || (!store->is_old && strncmp(engine, "Shared", 6) == 0))
+		return;
+	if (strncmp(engine, "Distributed", 11) == 0)
+		fprintf(stderr,
+			"%s: %s.events is Distributed, which cuts blocks anew: ship to a shard's own table instead\n",
+			store->command, store->options.database);
+	else if (store->is_old)
+		fprintf(stderr,
+			"%s: %s.events keeps no copies, and this server does not know blocks that come again: one that goes "
+			"unanswered is asked for before it is sent again\n", store->command,
+				store->options.database);
+}
+
+/* The schema's version. 0 or -errno with err filled. */
+static int ship_send_version(struct store *store, struct ktr_error *err)
+{
+	struct store_answer answer;
+	unsigned version = 0;
+	char query[160];
+	int rc = 0;
+
+	snprintf(query, sizeof(query), "SELECT max(version) FROM %s.schema FORMAT TabSeparated",
+		store->options.database);
+	if (store_ask_patiently(store, query, &answer) != STORE_DONE)
+		rc = answer.code == 164 || answer.code == 497 || answer.code == 291 ? 0 : store_explain(store,
+			&answer, err);
+	else if (sscanf(answer.bytes, "%u", &version) != 1)
+		rc = ktr_error_set(err, EPROTO, "%s does not answer with a number", store->shown);
+	else if (version > SCHEMA_VERSION)
+		rc = ktr_error_set(err, ENOTSUP, "%s: the tables in %s are of version %u, this ktr knows %d",
+			store->shown,
+				   store->options.database, version, SCHEMA_VERSION);
+	store_answer_free(&answer);
+	return rc;
+}
+
+int ship_send_check(struct store *store, struct ktr_error *err)
+{
+	struct store_answer answer;
+	char query[160];
+	int rc = ship_send_version(store, err);
+
+	if (rc)
+		return rc;
+	snprintf(query, sizeof(query),
+		"SELECT name, engine FROM system.tables WHERE database = '%s' FORMAT TabSeparated",
+		 store->options.database);
+	if (store_ask_patiently(store, query, &answer) == STORE_DONE)
+		ship_send_engine(store, answer.bytes);
+	store_answer_free(&answer);
+	return 0;
+}
