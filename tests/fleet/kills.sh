@@ -8,6 +8,7 @@
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/fleet/server.inc
 KILLS=${KILLS:-20} SEED=${SEED:-1}
+seed=$SEED
 EVENTS=${EVENTS:-150000}
 proxy= shipper=
 at_exit() {
@@ -17,8 +18,10 @@ at_exit() {
 }
 # random N: $r below it; one sequence for each seed
 random() {
-	SEED=$(((SEED * 1103515245 + 12345) % 2147483648))
-	r=$((SEED / 65536 % $1))
+	SEED=$((SEED ^ SEED << 13))
+	SEED=$((SEED ^ (SEED >> 7 & 0x1ffffffffffffff)))
+	SEED=$((SEED ^ SEED << 17))
+	r=$(((SEED >> 20 & 0xffffffff) % $1))
 }
 # chance N: one in so many
 chance() {
@@ -101,7 +104,9 @@ await '[ -s proxy_port ]'
 through=http://127.0.0.1:$(cat proxy_port)
 
 touch calm
+started=$(date +%s%N)
 "$ktr" ship --to "$url" --state peace --database calm --create --host web01 --spans trace 2>err || fail "in peace: $(cat err)"
+peace=$((($(date +%s%N) - started) / 1000000))
 "$ktr" ship --to "$url" --create 2>err || fail "--create: $(cat err)"
 rm calm
 started=$(date +%s%N)
@@ -122,7 +127,7 @@ while [ $n -lt "$KILLS" ]; do
 	fi
 	n=$((n + 1))
 	if chance 4; then # this one may come to its end
-		await "! kill -0 $shipper 2>/dev/null"
+		wait $shipper
 		is_done=$(ask "SELECT count() FROM ktr.events")
 		[ "$is_done" = "$(ask "SELECT count() FROM calm.events")" ] && rm -rf state && ask "DROP DATABASE ktr" &&
 			"$ktr" ship --to "$url" --create 2>err && n_whole=$((${n_whole:-0} + 1))
@@ -143,6 +148,6 @@ for of in "count() FROM %.events" "uniqExact(stream, idx) FROM %.events" "sum(ci
 done
 is "what ktr report counts" "$(ask "SELECT count() FROM ktr.events")" \
 	"$("$ktr" report --json trace 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])')"
-echo "$n_shipper kills of the shipper, $n_server of the server, cuts before, within, after: $(cat cuts); \
-${n_whole:-0} times from the beginning; $(ask "SELECT count() FROM ktr.events") events; $((($(date +%s%N) - started) / 1000000000)) s"
+echo "seed $seed: $n_shipper kills of the shipper, $n_server of the server, cuts before, within, after: $(cat cuts); \
+${n_whole:-0} times from the beginning; $(ask "SELECT count() FROM ktr.events") events, in peace $peace ms; $((($(date +%s%N) - started) / 1000000000)) s"
 exit $failed
