@@ -57,6 +57,7 @@ for kind in "$@"; do
 	fleet)
 		need clickhouse-server command_ clickhouse-server
 		need clickhouse-client command_ clickhouse-client
+		need zookeeper test -x /usr/share/zookeeper/bin/zkServer.sh
 		need python3 command_ python3
 		;;
 	ci)

@@ -4,7 +4,7 @@
 # by a proxy that cuts before a request, within it, or after it before the answer. In the end each event is there once, and
 # events, spans and minutes are those of a trace that was shipped in peace.
 #
-#	KILLS=20 SEED=1 sh tests/fleet/kills.sh
+#	KILLS=20 SEED=1 [REPLICATED=1] sh tests/fleet/kills.sh
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/fleet/server.inc
 KILLS=${KILLS:-20} SEED=${SEED:-1}
@@ -14,7 +14,7 @@ proxy= shipper=
 at_exit() {
 	[ -z "$shipper" ] || kill -9 "$shipper" 2>/dev/null
 	[ -z "$proxy" ] || kill "$proxy" 2>/dev/null
-	[ -z "$server" ] || server_kill
+	servers_end
 }
 # random N: $r below it; one sequence for each seed
 random() {
@@ -32,6 +32,8 @@ chance() {
 $cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o "$dir/flood" "$O/lib/libktr.a" -lpthread || exit 1
 cd "$dir" || exit 1
 KTR_MASK=all KTR_FILE=trace KTR_ENTRIES=65536 ./flood "$EVENTS" >/dev/null || fail "the program failed"
+REPLICATED=${REPLICATED:-}
+[ -z "$REPLICATED" ] || keeper_start || { skip "there is no ZooKeeper"; exit 77; }
 server_start || exit 1
 
 # A connection in three is cut, after some of its bytes or before the answer's; `calm` there ends that.
@@ -105,9 +107,9 @@ through=http://127.0.0.1:$(cat proxy_port)
 
 touch calm
 started=$(date +%s%N)
-"$ktr" ship --to "$url" --state peace --database calm --create --host web01 --spans trace 2>err || fail "in peace: $(cat err)"
+"$ktr" ship --to "$url" --state peace --database calm --create ${REPLICATED:+--replicated} --host web01 --spans trace 2>err || fail "in peace: $(cat err)"
 peace=$((($(date +%s%N) - started) / 1000000))
-"$ktr" ship --to "$url" --create 2>err || fail "--create: $(cat err)"
+"$ktr" ship --to "$url" --create ${REPLICATED:+--replicated} 2>err || fail "--create: $(cat err)"
 rm calm
 started=$(date +%s%N)
 n_shipper=0 n_server=0 n=0
@@ -130,7 +132,7 @@ while [ $n -lt "$KILLS" ]; do
 		wait $shipper
 		is_done=$(ask "SELECT count() FROM ktr.events")
 		[ "$is_done" = "$(ask "SELECT count() FROM calm.events")" ] && rm -rf state && ask "DROP DATABASE ktr" &&
-			"$ktr" ship --to "$url" --create 2>err && n_whole=$((${n_whole:-0} + 1))
+			"$ktr" ship --to "$url" --create ${REPLICATED:+--replicated} 2>err && n_whole=$((${n_whole:-0} + 1))
 	else
 		kill -9 $shipper 2>/dev/null
 	fi
@@ -148,6 +150,6 @@ for of in "count() FROM %.events" "uniqExact(stream, idx) FROM %.events" "sum(ci
 done
 is "what ktr report counts" "$(ask "SELECT count() FROM ktr.events")" \
 	"$("$ktr" report --json trace 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])')"
-echo "seed $seed: $n_shipper kills of the shipper, $n_server of the server, cuts before, within, after: $(cat cuts); \
+echo "seed $seed${REPLICATED:+, replicated}: $n_shipper kills of the shipper, $n_server of the server, cuts before, within, after: $(cat cuts); \
 ${n_whole:-0} times from the beginning; $(ask "SELECT count() FROM ktr.events") events, in peace $peace ms; $((($(date +%s%N) - started) / 1000000000)) s"
 exit $failed

@@ -6,9 +6,12 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 failed=0
-[ $# -gt 0 ] || set -- ship kills
+[ $# -gt 0 ] || set -- ship fetch kills replicated
 for name; do
-	sh "tests/fleet/$name.sh"
+	case $name in
+	replicated) REPLICATED=1 sh tests/fleet/kills.sh ;;
+	*) sh "tests/fleet/$name.sh" ;;
+	esac
 	case $? in
 	0) echo "ok   $name" ;;
 	77) echo "skip $name" ;;

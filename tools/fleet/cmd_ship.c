@@ -204,10 +204,9 @@ static int cmd_ship(int argc, char **argv)
 
 	if (!options_parse(&ship_options, argc, argv, &c, &rc))
 		return rc;
-	if (!c.store.database[0] || strspn(c.store.database,
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") !=
-					    strlen(c.store.database))
-		return usage_error(argv[0], "--database %s: letters, digits and _", c.store.database);
+	rc = store_check_database(argv[0], &c.store);
+	if (rc)
+		return rc;
 	if (c.schema)
 		return ship_print_schema(&c);
 	if (!c.to)

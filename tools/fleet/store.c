@@ -37,6 +37,7 @@ static const int store_not_now[] = {
 	202, /* TOO_MANY_SIMULTANEOUS_QUERIES */
 	209, /* SOCKET_TIMEOUT */
 	210, /* NETWORK_ERROR */
+	216, /* QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING: the block is on its way */
 	225, /* NO_ZOOKEEPER */
 	236, /* ABORTED: it is ending */
 	241, /* MEMORY_LIMIT_EXCEEDED */
@@ -151,6 +152,15 @@ int store_open(struct store *store, const char *command, const char *url, const 
 	if (rc)
 		store_close(store);
 	return rc;
+}
+
+int store_check_database(const char *command, const struct store_options *options)
+{
+	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+	if (options->database[0] && !options->database[strspn(options->database, good)])
+		return 0;
+	return usage_error(command, "--database %s: letters, digits and _", options->database);
 }
 
 void store_close(struct store *store)
@@ -373,6 +383,8 @@ enum store_outcome store_insert(struct store *store, const char *query, const ch
 	store_parameter(&url, "query", query);
 	store_parameter(&url, "decompress", "1");
 	store_parameter(&url, "http_native_compression_disable_checksumming_on_decompress", "1");
+	if (token)
+		store_parameter(&url, "query_id", token);
 	if (store->is_old)
 		store_parameter(&url, "allow_experimental_low_cardinality_type", "1");
 	else if (token) {

@@ -68,6 +68,9 @@ int store_open(struct store *store, const char *command, const char *url, const 
 	       struct ktr_error *err);
 void store_close(struct store *store);
 
+/* Is the database's name one? 0, or 2 after a complaint. */
+int store_check_database(const char *command, const struct store_options *options);
+
 /* Asks for its version, waiting for a server that is away. 0 or -errno with err filled. */
 int store_greet(struct store *store, struct ktr_error *err);
 
