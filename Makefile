@@ -62,7 +62,7 @@ LOAD_SRC    := $(call src,ktr/load)
 LOADED_SRC  := $(call src,writer/load)
 ANALYZE_SRC := $(call src,$(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql),$(call folders,analyze)))
 VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.S visualize/flame/flame_assets.S
-TOOLS_SRC   := $(call src,tools $(call folders,tools)) tools/bsd/dtrace_demo.S tools/attach/inject_code.S
+TOOLS_SRC   := $(call src,tools $(call folders,tools)) tools/bsd/dtrace_demo.S tools/attach/inject_code.S tools/fleet/question_files.S
 TEST_SRC    := $(call src,tests/unit $(call folders,tests/unit))
 # Probes that are made at run time: a library of their own, for those who call it.
 PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view ktr/provider/handler)
@@ -207,6 +207,7 @@ $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(N
 
 $(O)/obj/tools/attach/inject_code.o: ktr/agent/ask.h
 $(O)/obj/tools/bsd/dtrace_demo.o: tools/bsd/dtrace_demo.json
+$(O)/obj/tools/fleet/question_files.o: $(wildcard tools/fleet/questions/*.sql)
 $(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/program/*.html visualize/page/program/*.css) $(patsubst %,$(O)/obj/visualize/page/%.js,engine view compare)
 $(O)/obj/visualize/page/page_assets.o: ASM_DIRS = -I$(O)/obj/visualize/page
 $(O)/obj/visualize/flame/flame_assets.o: $(wildcard visualize/flame/*)

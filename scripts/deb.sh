@@ -46,7 +46,7 @@ Maintainer: ktr maintainers <maintainers@ktr.invalid>
 Section: devel
 Priority: optional
 Depends: $(depends)
-Recommends: gnuplot-nox
+Recommends: gnuplot-nox, libcurl4
 Suggests: babeltrace2
 Installed-Size: $(du -sk "$root/usr" | cut -f1)
 Description: tracer for multi-threaded C programs, after FreeBSD's KTR

@@ -67,6 +67,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 	$(foreach n,$(sort $(subst .,,$(suffix $(MAN_PAGES)))),$(call put,644,$(MANDIR)/man$(n),$(sort $(filter %.$(n),$(MAN_PAGES)))) &&) :
 	$(foreach l,$(BSD_LINKS),ln -sf ktr-$(l).1 "$(DESTDIR)$(MANDIR)/man1/$(l).1" &&) :
 	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample tools/ktr-gdb.py)
+	$(call put,644,$(DATADIR)/ktr/fleet,tools/fleet/questions/*.sql)
 	$(INSTALL) -m 644 scripts/ktr.magic "$(DESTDIR)$(DATADIR)/ktr/magic"
 	$(INSTALL) -d "$(DESTDIR)$(dir $(GDB_AUTO))"
 	$(INSTALL) -m 644 tools/ktr-gdb.py "$(DESTDIR)$(GDB_AUTO)"

@@ -20,14 +20,26 @@
 
 struct fetch_command {
 	struct store_options store;
-	const char *host, *trace, *around, *from, *to, *output;
+	const char *host, *trace, *slowest, *from, *to, *output;
 };
+
+/* "slowest NAME": keeps the name. */
+static int fetch_take_around(void *at, const char *what, const char *value, char **argv)
+{
+	static const char slowest[] = "slowest ";
+	const size_t n = sizeof(slowest) - 1;
+
+	if (strncmp(value, slowest, n) != 0 || !value[n])
+		return usage_error(argv[0], "%s is \"slowest NAME\", not \"%s\"", what, value);
+	*(const char **)at = value + n;
+	return 0;
+}
 
 static const struct option_row fetch_rows[] = {
 	OPTION_TEXT(0, "host", "NAME", struct fetch_command, host, "of this host"),
 	OPTION_TEXT(0, "trace", "UUID", struct fetch_command, trace,
 		"of this trace, where the host has several then"),
-	OPTION_TEXT(0, "around", "WHAT", struct fetch_command, around,
+	OPTION_TAKE(0, "around", "WHAT", struct fetch_command, slowest, fetch_take_around,
 		    "around \"slowest NAME\", the span of that name that took longest"),
 	OPTION_TEXT(0, "from", "TIME", struct fetch_command, from,
 		"begin there: 2026-11-27T08:30:00.25, of UTC, or seconds since 1970"),
@@ -186,8 +198,8 @@ static int fetch_run(struct fetch *fetch, const struct fetch_command *c, struct 
 	const char *trace = c->trace;
 	int rc = store_greet(fetch->store, err);
 
-	if (!rc && c->around) {
-		rc = fetch_slowest(fetch, c->around + strlen("slowest "), c->host, trace, err);
+	if (!rc && c->slowest) {
+		rc = fetch_slowest(fetch, c->slowest, c->host, trace, err);
 		trace = fetch->trace;
 	}
 	if (!rc)
@@ -213,8 +225,6 @@ static int fetch_check(const struct fetch_command *c, struct fetch *fetch, int a
 		return usage_error(argv[0], "--from and --to are times such as 2026-11-27T08:30:00.25");
 	if (c->trace && !fetch_is_uuid(c->trace))
 		return usage_error(argv[0], "--trace %s: no UUID", c->trace);
-	if (c->around && (strncmp(c->around, "slowest ", 8) != 0 || !c->around[8]))
-		return usage_error(argv[0], "--around is \"slowest NAME\", not \"%s\"", c->around);
 	return store_check_database(argv[0], &c->store);
 }
 

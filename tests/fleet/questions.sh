@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What ktr fleet answers is what ktr sql counts in the same traces; each question's file is taken by clickhouse-client as it is.
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/fleet/server.inc
+
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o "$dir/flood" "$O/lib/libktr.a" -lpthread || exit 1
+questions=$PWD/tools/fleet/questions
+cd "$dir" || exit 1
+for host in one two; do
+	KTR_MASK=all KTR_FILE=$host KTR_ENTRIES=65536 ./flood 20000 >/dev/null || fail "the program failed"
+done
+KTR_MASK=all KTR_FILE=lossy KTR_ENTRIES=256 ./flood 20000 >/dev/null || fail "the program failed"
+server_start || exit 1
+fleet() { "$ktr" fleet "$@" "$url" >out 2>err; }
+fleet top && fail "an answer without tables"
+grep -q 'ktr ship --create' err || fail "no tables: $(cat err)"
+for host in one two lossy; do
+	"$ktr" ship --to "$url" --state state --create --host $host --build "build-$host" --spans $host 2>err || fail "ship: $(cat err)"
+done
+sql() { "$ktr" sql --csv "$1" "$2" 2>err | tail -n +2 | tr -d '\r"'; }
+# rows QUESTION...: of its JSON, "a,b,c" a line
+rows() {
+	fields=$1
+	shift
+	fleet "$@" --json || fail "$*: $(cat err)"
+	python3 -c 'import json, sys
+for row in json.load(open("out"))["rows"]: print(*(row[f] for f in sys.argv[1].split(",")), sep=",")' "$fields"
+}
+
+for file in "$questions"/*.sql; do
+	clickhouse-client --host 127.0.0.1 --port "$tcp_port" <"$file" >out 2>err || fail "$file: $(cat err)"
+done
+is "top" "$(rows class,site,events,threads top --host one)" \
+	"$(sql one 'SELECT class, site, count(*) AS n, count(DISTINCT tid) FROM events GROUP BY 1, 2 ORDER BY n DESC, 1, 2 LIMIT 20')"
+is "slow" "$(rows dur_ns slow --host two | head -n 5)" \
+	"$(sql two "SELECT dur FROM spans WHERE kind = 'span' AND NOT unsure AND dur NOT NULL ORDER BY dur DESC LIMIT 5")"
+is "losses" "$(rows lost,gaps,worst losses --host lossy)" "$(sql lossy 'SELECT sum(events), count(*), max(events) FROM losses')"
+is "hosts" "$(rows host,traces,builds hosts)" "$(printf 'lossy,1,1\none,1,1\ntwo,1,1')"
+is "span" "$(rows spans,worst_ns span request --host one | awk -F, '{ n += $1; if ($2 > w) w = $2 } END { print n "," w }')" \
+	"$(sql one "SELECT count(dur), max(dur) FROM spans WHERE grp = 'request' AND kind = 'span' AND NOT unsure")"
+rows grp,id,spans_a,spans_b,p50_a_ns,p99_b_ns diff one build-two | sort >got
+for host in one two; do
+	sql $host "SELECT grp, id, count(dur), quantile(dur, .5), quantile(dur, .99) FROM spans
+		WHERE kind = 'span' AND NOT unsure GROUP BY 1, 2 HAVING count(dur) ORDER BY 1, 2" >$host.want
+done
+python3 - <<'PY' || fail "diff: $(cat got)"
+rows = [l.rstrip('\n').split(',') for l in open('got')]
+one, two = ({tuple(f[:2]): f[2:] for f in (l.rstrip('\n').split(',') for l in open(h + '.want'))} for h in ('one', 'two'))
+assert {tuple(r[:2]) for r in rows} == set(one) | set(two) and rows
+for grp, id, a, b, p50, p99 in rows:
+    w1, w2 = (x.get((grp, id), ('0', '0', '0')) for x in (one, two))
+    assert (a, b) == (w1[0], w2[0]), (grp, id, a, b, w1, w2)
+    for got, want, n in ((p50, w1[1], a), (p99, w2[2], b)):
+        assert int(n) < 2000 or abs(float(got) - float(want)) <= 0.03 * float(want) + 20, (grp, id, got, want)
+PY
+fleet slow || fail "slow: $(cat err)"
+grep -q '^basis: hosts 3, traces 3, events lost [1-9]' out || fail "what it rests on: $(tail -n 1 out)"
+head -n 1 out | grep -q '^host  *grp  *id  *dur' || fail "a table: $(head -n 2 out)"
+is "a window before all" "$(rows class top --to 2001-01-01)" ""
+"$ktr" fleet span "it's" --sql --database other >out
+grep -q "'it\\\\x27s' AS name," out && grep -q 'FROM other.span_minute' out || fail "--sql: $(cat out)"
+exit $failed

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ktr fleet: questions about all that was shipped. */
+#include "tools/command.h"
+#include "tools/fleet/answer_table.h"
+#include "tools/fleet/questions.h"
+#include "tools/fleet/store.h"
+#include "tools/fleet/utc.h"
+#include "tools/options.h"
+
+#include <ktr/conf.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fleet_command {
+	struct store_options store;
+	const char *host, *from, *to;
+	int json, sql;
+	struct question_value value[6];
+	unsigned n_values;
+};
+
+static const struct option_row fleet_rows[] = {
+	OPTION_TEXT(0, "host", "NAME", struct fleet_command, host, "of this host alone"),
+	OPTION_TEXT(0, "from", "TIME", struct fleet_command, from, "what was after it: 2026-11-27T08:30, of UTC"),
+	OPTION_TEXT(0, "to", "TIME", struct fleet_command, to, "what was before that"),
+	OPTION_FLAG(0, "json", struct fleet_command, json, "as JSON: durations in nanoseconds"),
+	OPTION_FLAG(0, "sql", struct fleet_command, sql, "print the query, and end; no URL is needed"),
+	OPTION_TIME(0, "patience", "DURATION", struct fleet_command, store.patience_ns, 0, "10s or 1h",
+		    "wait so long for a server that is away (1min)"),
+	OPTIONS_STORE(struct fleet_command, store),
+};
+
+static const char *fleet_names(unsigned i, const char **help)
+{
+	*help = questions[i].help;
+	return questions[i].name;
+}
+
+static const struct options fleet_options = {
+	.first = fleet_names,
+	.operands = "QUESTION [NAME...] URL",
+	.about =
+		"Asks a ClickHouse server about what ktr ship sent there: top, slow, losses, hosts, span NAME, diff A B, basis.\n"
+		 "What an answer rests on is said with it.",
+	.examples = "ktr fleet losses http://ch:8123\n"
+		    "ktr fleet span request --host web01 http://ch:8123\n"
+		    "ktr fleet diff web01 web03 --json http://ch:8123\n"
+		    "ktr fleet top --sql | clickhouse-client\n",
+	OPTIONS_ROWS(fleet_rows),
+};
+
+static void fleet_value(struct fleet_command *c, const char *name, const char *text, int64_t number)
+{
+	c->value[c->n_values++] = (struct question_value){ name, text, number };
+}
+
+/* Asks, and takes the answer apart; it is to be freed with the table. 0 or -errno with err filled. */
+static int fleet_ask(const struct fleet_command *c, struct store *store, const struct question *question,
+		     struct answer_table *table, struct store_answer *answer, struct ktr_error *err)
+{
+	struct native_buffer query = { 0 };
+	int rc = question_query(question, c->store.database, c->value, c->n_values, &query);
+
+	memset(answer, 0, sizeof(*answer));
+	memset(table, 0, sizeof(*table));
+	if (!rc) {
+		query.n--; /* its NUL */
+		native_buffer_text(&query, "FORMAT TabSeparatedWithNames");
+		native_buffer_add(&query, "", 1);
+		rc = query.failed ? -ENOMEM : 0;
+	}
+	if (rc)
+		ktr_error_set(err, -rc, "no memory");
+	else if (store_ask_patiently(store, (char *)query.at, answer) != STORE_DONE)
+		rc = store_explain(store, answer, err);
+	else if ((rc = answer_table_take(table, answer->bytes)) != 0)
+		ktr_error_set(err, -rc, "%s: its answer makes no sense", store->shown);
+	native_buffer_free(&query);
+	return rc;
+}
+
+static int fleet_print_json(const char *name, const struct answer_table *table, const struct answer_table *basis)
+{
+	json_t *all = json_pack("{s:s, s:s, s:o, s:o}", "schema", "ktr-fleet-1", "question", name, "rows",
+				answer_table_json(table), "basis", answer_table_json(basis));
+	char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+
+	if (text)
+		puts(text);
+	free(text);
+	json_decref(all);
+	return text ? 0 : fail("ktr fleet", "no memory");
+}
+
+/* "basis: hosts 4, traces 12, ..." */
+static void fleet_print_basis(const struct answer_table *basis)
+{
+	fputs("basis:", stdout);
+	for (unsigned i = 0; i < basis->n_columns && basis->n_rows > 1; i++) {
+		printf("%s ", i ? "," : "");
+		for (const char *at = basis->cell[i]; *at; at++)
+			putchar(*at == '_' ? ' ' : *at);
+		fputc(' ', stdout);
+		print_visible(stdout, basis->cell[basis->n_columns + i]);
+	}
+	putchar('\n');
+}
+
+static int fleet_run(const struct fleet_command *c, struct store *store, const struct question *question)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct answer_table table = { 0 }, basis = { 0 };
+	struct store_answer answer = { 0 }, rests = { 0 };
+	int rc = store_greet(store, &err);
+
+	if (!rc)
+		rc = fleet_ask(c, store, question, &table, &answer, &err);
+	if (!rc)
+		rc = fleet_ask(c, store, question_find("basis"), &basis, &rests, &err);
+	if (rc)
+		rc = fail_with(store->command, &err);
+	else if (c->json)
+		rc = fleet_print_json(question->name, &table, &basis);
+	else {
+		answer_table_print(&table, stdout);
+		fleet_print_basis(&basis);
+	}
+	answer_table_free(&table);
+	answer_table_free(&basis);
+	store_answer_free(&answer);
+	store_answer_free(&rests);
+	return rc;
+}
+
+/* The question that the first operand names, and its values. 0, or 2 after a complaint. */
+static int fleet_question(struct fleet_command *c, const struct question **question, int argc, char **argv)
+{
+	int64_t ts;
+
+	if (optind == argc)
+		return usage_error(argv[0],
+			"which question? top, slow, losses, hosts, span NAME, diff A B or basis");
+	*question = question_find(argv[optind]);
+	if (!*question)
+		return usage_error(argv[0],
+			"there is no question \"%s\": top, slow, losses, hosts, span NAME, diff A B or basis",
+				   argv[optind]);
+	optind++;
+	if ((unsigned)(argc - optind) < (*question)->n_operands)
+		return usage_error(argv[0], "%s %s", (*question)->name, (*question)->help);
+	if ((*question)->n_operands == 1)
+		fleet_value(c, "name", argv[optind], 0);
+	if ((*question)->n_operands == 2) {
+		fleet_value(c, "a", argv[optind], 0);
+		fleet_value(c, "b", argv[optind + 1], 0);
+	}
+	optind += (int)(*question)->n_operands;
+	if (c->host)
+		fleet_value(c, "only_host", c->host, 0);
+	if (c->from && utc_parse(c->from, &ts))
+		return usage_error(argv[0], "--from %s: no time such as 2026-11-27T08:30", c->from);
+	if (c->from)
+		fleet_value(c, "window_from", NULL, ts);
+	if (c->to && utc_parse(c->to, &ts))
+		return usage_error(argv[0], "--to %s: no time such as 2026-11-27T08:30", c->to);
+	if (c->to)
+		fleet_value(c, "window_to", NULL, ts);
+	return 0;
+}
+
+static int fleet_print_query(const struct fleet_command *c, const struct question *question)
+{
+	struct native_buffer query = { 0 };
+	int rc = question_query(question, c->store.database, c->value, c->n_values, &query);
+
+	if (!rc)
+		fputs((const char *)query.at, stdout);
+	native_buffer_free(&query);
+	return rc ? fail("ktr fleet", "no memory") : 0;
+}
+
+static int cmd_fleet(int argc, char **argv)
+{
+	struct fleet_command c = { .store = STORE_OPTIONS };
+	const struct question *question = NULL;
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct store store;
+	int rc;
+
+	if (!options_parse(&fleet_options, argc, argv, &c, &rc))
+		return rc;
+	rc = store_check_database(argv[0], &c.store);
+	if (!rc)
+		rc = fleet_question(&c, &question, argc, argv);
+	if (rc)
+		return rc;
+	if (c.sql)
+		return operands_at_most(argv[0], argc, argv, 1) ? 2 : fleet_print_query(&c, question);
+	if (optind == argc)
+		return usage_error(argv[0], "which server? http://host:8123");
+	if (operands_at_most(argv[0], argc, argv, 1))
+		return 2;
+	if (store_open(&store, argv[0], argv[optind], &c.store, &err))
+		return fail_with(argv[0], &err);
+	rc = fleet_run(&c, &store, question);
+	store_close(&store);
+	return rc;
+}
+
+COMMAND(fleet, "ask about traces of many machines", cmd_fleet);

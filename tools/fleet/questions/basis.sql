@@ -1,0 +1,11 @@
+-- What an answer rests on: hosts, traces, events that were lost, spans that are unsure, spans of which an end is not known.
+SELECT sum(n_hosts) AS hosts, sum(n_traces) AS traces, sum(n_lost) AS events_lost, sum(n_unsure) AS spans_unsure,
+	sum(n_open) AS spans_open
+FROM (
+	SELECT uniqExact(host) AS n_hosts, count() AS n_traces, toUInt64(0) AS n_lost, toUInt64(0) AS n_unsure, toUInt64(0) AS n_open
+	FROM ktr.traces FINAL
+	UNION ALL
+	SELECT toUInt64(0), toUInt64(0), sum(events), toUInt64(0), toUInt64(0) FROM ktr.losses FINAL
+	UNION ALL
+	SELECT toUInt64(0), toUInt64(0), toUInt64(0), sum(unsure), sum(open > 0) FROM ktr.spans FINAL
+)
