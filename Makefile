@@ -146,7 +146,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace bench-agent
+.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile fleet-demo check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace bench-agent
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -157,7 +157,7 @@ examples: $(EXAMPLES)
 
 # What is missing is installed through apt-get, with a word about it, where the README's commands or `make
 # setup` ask for it; a plain `make` only names it. Silent when nothing is missing.
-SETS_UP := $(filter setup check check-% demo bench bench-% fuzz,$(MAKECMDGOALS))
+SETS_UP := $(filter setup check check-% demo fleet-demo bench bench-% fuzz,$(MAKECMDGOALS))
 setup:
 	@$(if $(SETS_UP),,KTR_NO_INSTALL=1) scripts/setup.sh build
 
@@ -451,6 +451,10 @@ check: setup-check all $(O)/tests/unit $(O)/tests/unit-one ## pass all quick tes
 
 demo: setup-demo all ## trace a real program, explain a stall, draw it: leaves demo-out/
 	scripts/demo.sh $(O)
+
+fleet-demo: setup-demo all ## three hosts ship to a ClickHouse server that apt-get fetches, are asked about, and one is fetched: leaves fleet-out/
+	scripts/setup.sh build fleet demo
+	O=$(O) CC="$(CC)" sh scripts/fleet_demo.sh
 
 # ---- measurements: not tests, nothing depends on them ----
 

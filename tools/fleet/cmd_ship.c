@@ -3,6 +3,7 @@
 #include "tools/command.h"
 #include "tools/fleet/ship_send.h"
 #include "tools/fleet/ship_walk.h"
+#include "tools/interrupt.h"
 #include "tools/options.h"
 
 #include <ktr/trace_file.h>
@@ -20,7 +21,8 @@ struct ship_command {
 	struct store_options store;
 	const char *to, *host, *build, *state;
 	int schema; /* enum ship_schema */
-	int create, replicated, spans, no_events, again;
+	uint64_t every_ns;
+	int create, replicated, spans, no_events, again, follow;
 };
 
 enum ship_schema { SHIP_SCHEMA_NONE, SHIP_SCHEMA_NEW, SHIP_SCHEMA_OLD };
@@ -43,6 +45,12 @@ static const struct option_row ship_options_rows[] = {
 		"no events: spans, losses and what describes them"),
 	OPTION_TEXT(0, "state", "DIR", struct ship_command, state,
 		"where is written down how far each trace has gone"),
+	OPTION_FLAG('f', "follow", struct ship_command, follow,
+		"go on with what comes, until the trace ends; of one trace"),
+	OPTION_TIME(0, "every", "DURATION", struct ship_command, every_ns, 1000000000, "10s or 1min",
+		    "with --follow: send what there is that often (10s)"),
+	OPTION_NUMBER(0, "rate", "BYTES", struct ship_command, store.rate, 1024, INT64_MAX,
+		"send at most so many a second (20M)"),
 	OPTION_FLAG(0, "again", struct ship_command, again, "traces of which rows may be there already, too"),
 	OPTION_TIME(0, "patience", "DURATION", struct ship_command, store.patience_ns, 0, "10s or 1h",
 		    "wait so long for a server that is away (1min)"),
@@ -115,11 +123,12 @@ static const char *ship_state_folder(char *text, size_t size)
 	return text;
 }
 
-static int ship_one(const struct ship_command *c, struct store *store, const char *path)
+static int ship_one(const struct ship_command *c, struct store *store, const char *path, int follow)
 {
 	struct ship *ship = calloc(1, sizeof(*ship));
 	char host[HOST_NAME_MAX + 1] = "", folder[PATH_MAX];
 	struct ktr_error err = KTR_ERROR_NONE;
+	int is_left;
 
 	if (!ship)
 		return fail(store->command, "no memory");
@@ -132,6 +141,8 @@ static int ship_one(const struct ship_command *c, struct store *store, const cha
 	ship->with_events = !c->no_events;
 	ship->with_spans = c->spans;
 	ship->again = c->again;
+	ship->follow = follow;
+	ship->every_ns = c->every_ns;
 	ship->state_folder = c->state ? c->state : ship_state_folder(folder, sizeof(folder));
 	ship->state.lock_fd = -1;
 	if (!ship_walk(ship, &err))
@@ -139,7 +150,10 @@ static int ship_one(const struct ship_command *c, struct store *store, const cha
 			(unsigned long long)ship->counts.n_events, (unsigned long long)ship->counts.n_spans,
 			(unsigned long long)ship->counts.n_batches, (double)ship->counts.n_bytes / 1e6,
 			(unsigned long long)ship->counts.n_lost);
+	is_left = ship->is_left && follow;
 	free(ship);
+	if (is_left && !err.code)
+		return ship_one(c, store, path, 0);
 	return err.code ? fail_with(store->command, &err) : 0;
 }
 
@@ -177,7 +191,7 @@ static int ship_folder(const struct ship_command *c, struct store *store, const 
 		if (names[i]->d_name[0] != '.' && snprintf(path, sizeof(path), "%s/%s", folder,
 			names[i]->d_name) < PATH_MAX &&
 		    ship_is_trace(path) && !ship_is_part(path)) {
-			rc |= ship_one(c, store, path);
+			rc |= ship_one(c, store, path, 0);
 			n_traces++;
 		}
 		free(names[i]);
@@ -186,18 +200,25 @@ static int ship_folder(const struct ship_command *c, struct store *store, const 
 	return n_traces ? rc : fail(store->command, "%s: neither a trace nor a folder with traces in it", folder);
 }
 
+/* A signal ends what is followed after the batch that is under way. */
+static void ship_interrupted(void)
+{
+}
+
 static int ship_operand(const struct ship_command *c, struct store *store, const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !ship_is_trace(path))
+	if (c->follow)
+		interrupt_call(ship_interrupted);
+	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !ship_is_trace(path))
 		return ship_folder(c, store, path);
-	return ship_one(c, store, path);
+	return ship_one(c, store, path, c->follow);
 }
 
 static int cmd_ship(int argc, char **argv)
 {
-	struct ship_command c = { .store = STORE_OPTIONS };
+	struct ship_command c = { .store = STORE_OPTIONS, .every_ns = 10 * 1000000000ull };
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct store store;
 	int rc;
@@ -213,6 +234,8 @@ static int cmd_ship(int argc, char **argv)
 		return usage_error(argv[0], "which server? --to http://host:8123");
 	if (optind == argc && !c.create)
 		return usage_error(argv[0], "which trace?");
+	if (c.follow && argc - optind != 1)
+		return usage_error(argv[0], "one trace with --follow");
 	if (store_open(&store, argv[0], c.to, &c.store, &err) || store_greet(&store, &err))
 		return fail_with(argv[0], &err);
 	if (c.create)

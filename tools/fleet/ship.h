@@ -74,6 +74,8 @@ struct ship {
 	const char *host;
 	const char *build; /* NULL: that of the first module */
 	int with_events, with_spans, again;
+	int follow;	   /* go on with what comes, until the trace ends or a signal comes */
+	uint64_t every_ns; /* what there is goes that often */
 	const char *state_folder;
 
 	struct ktr_reader *reader;
@@ -84,6 +86,13 @@ struct ship {
 	char trace[40];	   /* as SQL has it */
 	char build_id[48];
 	uint64_t version;
+	uint64_t until_ns;   /* of a trace that is being written, and not followed:
+		its last event when it was opened */
+	uint64_t flushed_ns; /* when the last batch went, of CLOCK_MONOTONIC */
+	unsigned n_waits;    /* since an event came */
+	int is_cut;	     /* the walk ends before the trace does */
+	int is_followed;     /* it was being written when it was opened */
+	int is_left;	     /* and is not any more, without an end: another walk finds the rest */
 
 	struct native_block events;
 	int64_t day; /* of the block of events */

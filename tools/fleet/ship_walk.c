@@ -11,6 +11,7 @@
 #include "tools/fleet/ship_send.h"
 #include "tools/fleet/ship_state.h"
 #include "tools/fleet/ship_tables.h"
+#include "tools/interrupt.h"
 #include "tools/progress.h"
 
 #include <errno.h>
@@ -20,7 +21,19 @@
 #include <string.h>
 #include <time.h>
 
-#define SHIP_WALK_LOSSES 100000u /* [rows] of losses sent at once */
+#define SHIP_WALK_LOSSES  100000u /* [rows] of losses sent at once */
+#define SHIP_WALK_WAIT_MS 200
+#define SHIP_WALK_WAITS	  5   /* without an event: a trace that is being written has no more just now,
+	or has ended */
+#define SHIP_WALK_CLOCK	  8192u /* [events] between two looks at the clock */
+
+static uint64_t ship_walk_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 /* ---- the trace ---- */
 
@@ -48,15 +61,35 @@ static void ship_walk_uuid(struct ship *ship)
 		 u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 }
 
-static int ship_walk_open(struct ship *ship, struct ktr_error *err)
+/*
+ * What a trace that is being written has in its files is shipped, not what the rings of its session hold besides:
+ * that may be overwritten there before it is written.
+ */
+static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
 {
-	struct timespec now;
+	const struct ktr_reader_options follow = { .size = sizeof(follow), .follow = 1 };
 	int rc = ktr_reader_open(ship->path, NULL, &ship->reader, err);
 
+	ship->is_followed = !rc && ktr__reader_head(ship->reader) && ktr__reader_head(ship->reader)->is_written;
+	if (ship->is_followed) {
+		ktr_reader_close(ship->reader);
+		rc = ktr_reader_open(ship->path, &follow, &ship->reader, err);
+	}
 	if (rc)
 		return rc;
 	ship->info = ktr_reader_info(ship->reader);
 	ship->head = ktr__reader_head(ship->reader);
+	ship->until_ns = ship->is_followed ? ship->info->last_ns : 0;
+	return 0;
+}
+
+static int ship_walk_open(struct ship *ship, struct ktr_error *err)
+{
+	struct timespec now;
+	int rc = ship_walk_open_reader(ship, err);
+
+	if (rc)
+		return rc;
 	if (!ship->head)
 		return ktr_error_at(err, ship->path, 0, 0, EINVAL, "is a session: its trace can be shipped");
 	if (ship->head->is_rewritten && !ship->again)
@@ -95,6 +128,7 @@ static int ship_walk_flush(struct ship *ship, struct ktr_error *err)
 {
 	int rc = ship_rows_batch(ship, &ship->state.pending);
 
+	ship->flushed_ns = ship_walk_now();
 	if (rc)
 		return ktr_error_set(err, ENOMEM, "no memory");
 	if (!ship->state.pending.n_parts)
@@ -129,7 +163,36 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 		return ktr_error_set(err, -rc, "no memory");
 	if (ship->is_fresh)
 		stream->next = event->index + 1;
-	return ship_rows_is_full(ship) ? ship_walk_flush(ship, err) : 0;
+	ship->n_waits = 0;
+	if (ship_rows_is_full(ship) || (ship->counts.n_events % SHIP_WALK_CLOCK == 0 && ship->follow &&
+					ship_walk_now() - ship->flushed_ns >= ship->every_ns))
+		return ship_walk_flush(ship, err);
+	return 0;
+}
+
+/* There is nothing more just now: 0, or 1 when nothing more is waited for, or -errno with err filled. */
+static int ship_walk_wait(struct ship *ship, struct ktr_error *err)
+{
+	int rc = 0;
+
+	ship->is_cut = ship->follow && interrupt_came();
+	if (ship->is_cut)
+		return 1;
+	if (ship->n_waits++ >= SHIP_WALK_WAITS && (!ship->follow || ktr_reader_ended(ship->reader)))
+		return 1;
+	if (ship_walk_now() - ship->flushed_ns >= ship->every_ns)
+		rc = ship_walk_flush(ship, err);
+	if (!rc && ship->losses.n_rows)
+		rc = ship_send_block(ship, SCHEMA_LOSSES_TABLE, &ship->losses, err);
+	if (rc)
+		return rc;
+	rc = ktr_reader_wait(ship->reader, SHIP_WALK_WAIT_MS);
+	ship->head = ktr__reader_head(ship->reader);
+	if (rc && rc != -EINTR) {
+		*err = *ktr_reader_error(ship->reader);
+		return rc;
+	}
+	return 0;
 }
 
 static int ship_walk_loss(struct ship *ship, struct ktr_error *err)
@@ -151,7 +214,11 @@ static int ship_walk_loss(struct ship *ship, struct ktr_error *err)
 /* The end of what there is. 0 or -errno with err filled. */
 static int ship_walk_end(struct ship *ship, struct ktr_error *err)
 {
-	int rc = 0, is_over = ship->head->has_ended || !ship->head->is_written;
+	int rc = 0, is_over;
+
+	/* Whoever wrote it was killed meanwhile: when its processes ended is known when it is opened anew. */
+	ship->is_left = ship->is_followed && !ship->is_cut && !ship->head->has_ended && !ship->head->is_written;
+	is_over = !ship->is_cut && !ship->is_left && (ship->head->has_ended || !ship->head->is_written);
 
 	ship->is_fresh = is_over && !ship->state.is_finished;
 	if (ship->spans && ship->is_fresh && ktr__spans_finish(ship->spans, ship->info->last_ns))
@@ -175,14 +242,20 @@ static int ship_walk_all(struct ship *ship, struct ktr_error *err)
 			*err = *ktr_reader_error(ship->reader);
 			return what;
 		}
+		ship->is_cut = what == KTR_READ_EVENT && !ship->follow && event->time_ns > ship->until_ns &&
+			       ship->until_ns;
+		if (ship->is_cut)
+			break;
 		if (what == KTR_READ_EVENT)
 			rc = ship_walk_event(ship, event, err);
+		else if (what == KTR_READ_WAIT)
+			rc = ship_walk_wait(ship, err);
 		else if (what == KTR_READ_LOSS)
 			rc = ship_walk_loss(ship, err);
 		else if (what == KTR_READ_NOTE && ktr_reader_note(ship->reader)->damaged)
 			fprintf(stderr, "%s: %s\n", ship->command, ktr_reader_note(ship->reader)->text);
 	}
-	return rc ? rc : ship_walk_end(ship, err);
+	return rc < 0 ? rc : ship_walk_end(ship, err);
 }
 
 /*
@@ -249,6 +322,7 @@ int ship_walk(struct ship *ship, struct ktr_error *err)
 	int rc;
 
 	ship_rows_open(ship);
+	ship->flushed_ns = ship_walk_now();
 	rc = ship_walk_start(ship, err);
 	if (!rc) {
 		progress_watch(ship->command, ship->reader, 0, UINT64_MAX);

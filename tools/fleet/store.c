@@ -285,6 +285,8 @@ static void store_options_set(struct store *store, const char *url, struct store
 	curl_load.easy_setopt(store->curl, CURL_LOAD_WRITEFUNCTION, store_takes);
 	curl_load.easy_setopt(store->curl, CURL_LOAD_WRITEDATA, reply);
 	curl_load.easy_setopt(store->curl, CURL_LOAD_POST, 1L);
+	if (store->options.rate)
+		curl_load.easy_setopt(store->curl, CURL_LOAD_MAX_SEND_SPEED, (long long)store->options.rate);
 	if (store->options.ca_file)
 		curl_load.easy_setopt(store->curl, CURL_LOAD_CAINFO, store->options.ca_file);
 }

@@ -21,6 +21,7 @@
 
 struct store_options {
 	const char *user, *password_file, *database, *ca_file;
+	uint64_t rate;	      /* [bytes/s] sent at most; 0: as fast as it goes */
 	uint64_t patience_ns; /* how long a server that is away is waited for */
 };
 
