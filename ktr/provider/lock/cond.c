@@ -23,7 +23,8 @@ struct cond_wait {
 static void cond_begin(struct cond_wait *wait, const pthread_cond_t *cond, pthread_mutex_t *mutex,
 		       const void *caller)
 {
-	*wait = (struct cond_wait){ .cond = cond, .mutex = mutex, .caller = caller, .began_ns = ktr__lock_now_ns() };
+	*wait = (struct cond_wait){ .cond = cond, .mutex = mutex, .caller = caller };
+	wait->began_ns = ktr__lock_now_ns();
 	KTR__LOCK_FIRE(COND_WAIT, caller, 3, cond, mutex);
 	wait->left = ktr__mutex_leaves(mutex, caller);
 	ktr__off_begin(&wait->off);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The functions of the C library in which threads wait, but for locks (ktr/provider/lock/calls.h) and signals
- * (ktr/provider/profile/wait.c).
+ * (ktr/provider/timer/wait.c).
  *
  * A row: what it returns, name, parameters, arguments, the version that programs ask for which are linked today,
  * and the one of those that were linked before glibc 2.17 or 2.34 ("": there is none). Versions are those of
