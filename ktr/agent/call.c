@@ -15,7 +15,6 @@
 #include "ktr/provider/heap/heap.h"
 #include "ktr/provider/lock/lock.h"
 #include "ktr/provider/plain/plain.h"
-#include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/profile.h"
 #include "ktr/provider/usdt/usdt.h"
 #include "ktr/record/own.h"
@@ -121,7 +120,7 @@ __attribute__((visibility("default"))) void *ktr__agent_call(struct ktr__ask *as
 	int code = 0;
 
 	prctl(PR_SET_NAME, "ktr-attach");
-	ktr__create_is_own = true;
+	ktr__profile_own_thread();
 	if (ask->magic != KTR__ASK_MAGIC)
 		return NULL; /* of another version: whoever asks waits in vain, and says so */
 	if (!__atomic_compare_exchange_n(&ask->state, &state, KTR__ASK_CALLED, false,

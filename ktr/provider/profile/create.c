@@ -10,6 +10,7 @@
 #include "ktr/provider/profile/create.h"
 
 #include "ktr/provider/profile/image.h"
+#include "ktr/provider/profile/profile.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,6 +29,11 @@ struct create_begin {
 	create_start *start;
 	void *argument;
 };
+
+void ktr__profile_own_thread(void)
+{
+	ktr__create_is_own = true;
+}
 
 static create_call *create_real; /* atomic */
 
