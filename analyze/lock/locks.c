@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOCKS_LATE_NS 100000 /* later than this it was not the same holding */
+
 /* ---- rows ---- */
 
 static void locks_key(const struct ktr__locks_row *of, uint64_t key[4])
@@ -141,6 +143,7 @@ static int locks_take(struct ktr__locks *locks, const struct ktr__lock_event *e)
 	if (!held->tid && held->since_ns && held->thread->tid != e->tid) {
 		held->late_ns = held->since_ns;
 		held->late_tid = held->thread->tid;
+		held->taken_ns = e->event->time_ns;
 	}
 	held->since_ns = locks_is_blind(locks, e) ? 0 : e->event->time_ns;
 	held->at = e->caller;
@@ -168,6 +171,11 @@ static int locks_give(struct ktr__locks *locks, const struct ktr__lock_event *e)
 	if (waiting)
 		waiting->woken = 0;
 	is_late = held && held->late_ns && held->late_tid == e->tid;
+	if (is_late && e->event->time_ns - held->taken_ns > LOCKS_LATE_NS) {
+		held->late_ns = 0;
+		locks->n_unknown++;
+		return 0;
+	}
 	if (held)
 		held->given_ns = e->event->time_ns;
 	if (!held || !(is_late ? held->late_ns : held->since_ns)) {

@@ -73,6 +73,7 @@ struct ktr__locks_row {
 	uint64_t condition;
 	uint64_t waited_ns; /* WAITING: how long it has waited last */
 	uint64_t late_ns;   /* HELD: since when late_tid has had it, not seen to give it back; 0: nobody */
+	uint64_t taken_ns;  /* HELD: when the one after it took it */
 	uint32_t late_tid;
 	struct ktr__locks_use use;
 	/* WAITING: of the wait; HELD: of who took it; EDGE: both of the longest. NULL: not known */

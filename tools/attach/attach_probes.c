@@ -11,6 +11,13 @@
 
 #define PROBES_WAIT_MS 5000
 
+static int probes_failed(void *context, const struct ktr__spec_probe *probe)
+{
+	if (!probe->failed)
+		return 0;
+	return ktr_error_set(context, ENOTSUP, "%s: %s", probe->name, probe->detail);
+}
+
 static int probes_on(const struct ktr__specs *specs, const char *spec, struct ktr_error *err)
 {
 	struct ktr__specs_done done;
@@ -20,9 +27,9 @@ static int probes_on(const struct ktr__specs *specs, const char *spec, struct kt
 	rc = ktr__specs_switch(specs, spec, true, &done, err);
 	if (rc)
 		return rc;
-	return ktr__specs_wait(specs, done.change, PROBES_WAIT_MS)
-		       ? ktr_error_set(err, ETIMEDOUT, "%s is not on yet after %d s", spec, PROBES_WAIT_MS / 1000)
-		       : 0;
+	if (ktr__specs_wait(specs, done.change, PROBES_WAIT_MS))
+		return ktr_error_set(err, ETIMEDOUT, "%s is not on yet after %d s", spec, PROBES_WAIT_MS / 1000);
+	return ktr__specs_walk(specs, spec, probes_failed, err);
 }
 
 int attach_probes_on(const char *session, const char *list, struct ktr_error *err)

@@ -7,7 +7,7 @@
 
 /*
  * Switches on all that fit the SPECs, separated by commas, of the session at a path, and waits until that is done.
- * 0 or -errno, err filled: the first that could not be, of those with the last SPEC that failed.
+ * 0 or -errno, err filled: the first that could not be. Those before it are on.
  */
 int attach_probes_on(const char *session, const char *specs, struct ktr_error *err);
 

@@ -88,6 +88,12 @@ static int attach_trace(const struct attach_command *c, char path[PATH_MAX])
 	return 0;
 }
 
+/* Is the mask set after probes are on, with which their classes come? */
+static int attach_is_late(const struct attach_command *c)
+{
+	return c->mask && (c->locks || c->heap);
+}
+
 /* What is asked for, in the order in which it is to be done. 0 or an exit status. */
 static int attach_asked(const struct attach_command *c, int links, char knobs[ATTACH_KNOBS])
 {
@@ -106,7 +112,7 @@ static int attach_asked(const struct attach_command *c, int links, char knobs[AT
 	fits = (!c->entries || attach_knob(knobs, "debug.ktr.entries", number)) &&
 	       (!c->alone || attach_knob(knobs, "debug.ktr.clear", "1")) &&
 	       (!c->kernel || links || attach_knob(knobs, "debug.ktr.kernel", "all")) &&
-	       attach_knob(knobs, "debug.ktr.mask", c->mask ? c->mask : "all") &&
+	       attach_knob(knobs, "debug.ktr.mask", !c->mask ? "all" : attach_is_late(c) ? "0" : c->mask) &&
 	       (!c->trace || links ||
 		(attach_knob(knobs, "debug.ktr.alq_file", path) &&
 		 attach_knob(knobs, "debug.ktr.alq_enable", "1")));
@@ -209,7 +215,7 @@ static int attach_alone(const struct attach_command *c, const struct attach_fact
 /* What is asked for of locks and memory. 0 or -errno, err filled. */
 static int attach_probes(const struct attach_command *c, const char *session, struct ktr_error *err)
 {
-	char *list = NULL;
+	char mask[ATTACH_KNOBS], *list = NULL;
 	size_t n = 0;
 	FILE *to = open_memstream(&list, &n);
 	int rc;
@@ -224,6 +230,10 @@ static int attach_probes(const struct attach_command *c, const char *session, st
 		ask_heap_probes(to, c->heap);
 	rc = fclose(to) ? ktr_error_set(err, ENOMEM, "no memory") : attach_probes_on(session, list, err);
 	free(list);
+	if (!rc && attach_is_late(c)) {
+		snprintf(mask, sizeof(mask), "debug.ktr.mask=%s\n", c->mask);
+		rc = attach_knobs_set(session, mask, err);
+	}
 	return rc;
 }
 
@@ -241,6 +251,9 @@ int attach_process(const struct attach_command *c, char session[PATH_MAX])
 	rc = has_session && c->alone && facts.state != 'Z' ? attach_alone(c, &facts, session) : 0;
 	if (rc)
 		return rc;
+	if (has_session && !facts.has_agent && !c->alone && (c->locks || c->heap))
+		return fail(c->command, "process %d (%s): it has libktr of its own, and %s needs the agent: ktr run --agent starts it with that",
+			    (int)c->pid, facts.name, c->locks ? "--lock" : "--heap");
 	if (has_session && !facts.has_agent && !c->alone)
 		return attach_session(c, &facts, session);
 	if (attach_refuse(&facts, c->force, &err))

@@ -241,7 +241,7 @@ static void heap_begin_it(void)
 	heap_is_there = true;
 	if (!heap_is_late)
 		ktr__operators_look();
-	ktr__stacks_want(heap_is_late);
+	ktr__stacks_want();
 	ktr_provider_register("heap", &heap_ops, NULL, &provider);
 }
 

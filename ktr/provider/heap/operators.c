@@ -110,15 +110,13 @@ static void *operators_find(const char *name, uint64_t base)
  * Those that call malloc(3) or the like by its name are told of there: jemalloc's for aligned blocks. So each is
  * called once.
  */
-static void operators_add(const char *name, const void *ours, void *const *real)
+static void operators_add(const void *ours, void *const *real)
 {
-	struct ktr__import *import = &operators_import[operators_imports.n++];
-
-	*import = (struct ktr__import){ name, NULL, "", ours, real, false };
+	operators_import[operators_imports.n++] = (struct ktr__import){ ours, real };
 }
 
 #define OPERATORS_ADD(name)                                                                      \
-	operators_add(#name, (const void *)operators##name, (void *const *)(void *)&operators_real.name)
+	operators_add((const void *)operators##name, (void *const *)(void *)&operators_real.name)
 
 /* Is it there, and can blocks of its kind be got and given back? */
 static bool operators_has(bool aligned, const void *operator)

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An object calls a function of another by a pointer that the loader has filled in, named by a relocation (System V
- * ABI, AMD64 supplement, 4.4.1): JUMP_SLOT for calls, GLOB_DAT where its address is taken, too, 64 in tables of
- * data. A pointer is one word: who calls while it changes gets the one or the other.
+ * ABI, AMD64 supplement, 4.4.1): JUMP_SLOT for calls, GLOB_DAT where its address is taken, too. A pointer is one
+ * word: who calls while it changes gets the one or the other.
  *
- * Changed is what holds the function's address, and of JUMP_SLOTs also what leads back into the object, to have it
- * looked for by the first call (5.2): where the version is asked for that we stand for. Another object's function
- * of the same name is left alone.
+ * Changed is what holds the function's address. One that leads back into its object still, to have the function
+ * looked for by the first call (5.2), is left alone until then: which function that will be the loader alone can
+ * say. Tables of data are left alone, too: programs compare what they find there.
  *
- * The loader takes an object in before it fills in its pointers, and then protects those that are for good
- * (PT_GNU_RELRO). An object where they are not protected yet may be in its hands, and is left for the next look;
+ * The loader takes an object in before it fills in its pointers, and protects those then that are for good
+ * (PT_GNU_RELRO). An object where they are not protected may be in its hands, and is left for the next look;
  * otherwise their page is made writable, changed, and protected again. What is protected now the kernel says, while
- * the loader is kept from loading and unloading (dl_iterate_phdr(3)).
+ * the loader is kept from loading and unloading (dl_iterate_phdr(3)); asked when something changes.
  */
 #include "ktr/provider/imports/imports.h"
 
 #include "ktr/provider/profile/image.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -39,8 +38,8 @@ struct imports_walk {
 	bool is_back;  /* from ours to what they were */
 	bool has_maps; /* `map` is read, within the walk */
 	bool failed;
-	bool waits; /* some object is to be looked at again */
-	unsigned n_led, n_now; /* those that call ours; those that have just been changed */
+	unsigned n_led; /* those that call ours */
+	uintptr_t low, high; /* where all lie that are looked for, `high` too */
 	struct imports_range *map;
 	size_t n_maps;
 };
@@ -49,13 +48,8 @@ struct imports_walk {
 struct imports_object {
 	uintptr_t base, low, high;
 	uintptr_t relro_low, relro_high;
-	const ElfW(Sym) *symbol;
-	const char *text;
-	const ElfW(Half) *version; /* of each symbol; NULL: it knows of none */
-	const ElfW(Verneed) *needs;
-	size_t n_needs;
 	const ElfW(Rela) *slots, *rest;
-	size_t n_slots, n_rest;
+	size_t n_slots, n_rest, n_relative; /* of the rest, the first, which name nothing */
 };
 
 /* ---- what may be written to ---- */
@@ -122,22 +116,20 @@ static void imports_dynamic(struct imports_object *object, const ElfW(Dyn) *at)
 		const void *pointer = imports_pointer(object, at->d_un.d_ptr);
 
 		switch (at->d_tag) {
-		case DT_SYMTAB: object->symbol = pointer; break;
-		case DT_STRTAB: object->text = pointer; break;
-		case DT_VERSYM: object->version = pointer; break;
-		case DT_VERNEED: object->needs = pointer; break;
-		case DT_VERNEEDNUM: object->n_needs = at->d_un.d_val; break;
 		case DT_JMPREL: object->slots = pointer; break;
 		case DT_PLTRELSZ: object->n_slots = at->d_un.d_val / sizeof(*object->slots); break;
 		case DT_PLTREL: is_rela = at->d_un.d_val == DT_RELA; break;
 		case DT_RELA: object->rest = pointer; break;
 		case DT_RELASZ: object->n_rest = at->d_un.d_val / sizeof(*object->rest); break;
+		case DT_RELACOUNT: object->n_relative = at->d_un.d_val; break;
 		}
 	}
 	if (!is_rela || !object->slots)
 		object->n_slots = 0;
 	if (!object->rest)
 		object->n_rest = 0;
+	if (object->n_relative > object->n_rest)
+		object->n_relative = 0;
 }
 
 /* False: nothing of it is to be led. */
@@ -166,7 +158,7 @@ static bool imports_open(const struct dl_phdr_info *info, struct imports_object 
 	    (name && (strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "linux-vdso", 10) == 0)))
 		return false;
 	imports_dynamic(object, dynamic);
-	return object->symbol && object->text;
+	return true;
 }
 
 static bool imports_is_owner(const struct ktr__imports *imports, const struct imports_object *object)
@@ -176,10 +168,15 @@ static bool imports_is_owner(const struct ktr__imports *imports, const struct im
 	return real >= object->low && real < object->high;
 }
 
-static bool imports_is_ready(const struct imports_walk *walk, const struct imports_object *object)
+/* May its pointers be changed? */
+static bool imports_is_ready(struct imports_walk *walk, const struct imports_object *object)
 {
 	const struct imports_range *range;
 
+	if (!walk->has_maps)
+		imports_read_maps(walk);
+	if (walk->failed)
+		return false;
 	if (object->relro_low >= object->relro_high)
 		return true;
 	range = imports_range(walk, object->relro_low);
@@ -208,66 +205,27 @@ static bool imports_put(const struct imports_walk *walk, const struct imports_ob
 	return done;
 }
 
-/* The version that the object asks for; NULL: it does not say. */
-static const char *imports_version(const struct imports_object *object, size_t symbol)
-{
-	const ElfW(Verneed) *need = object->needs;
-	unsigned number = object->version ? object->version[symbol] & 0x7fff : 0;
-
-	if (number <= VER_NDX_GLOBAL || !need)
-		return NULL;
-	for (size_t i = 0; i < object->n_needs; i++) {
-		const ElfW(Vernaux) *aux = (const void *)((const char *)need + need->vn_aux);
-
-		for (unsigned k = 0; k < need->vn_cnt; k++) {
-			if ((aux->vna_other & 0x7fff) == number)
-				return object->text + aux->vna_name;
-			aux = (const void *)((const char *)aux + aux->vna_next);
-		}
-		need = (const void *)((const char *)need + need->vn_next);
-	}
-	return NULL;
-}
-
-/* Of a pointer that the loader has not filled in: would it be this one? */
-static bool imports_would_be(const struct imports_object *object, const struct ktr__import *import, size_t symbol)
-{
-	const char *version;
-
-	if (!import->is_direct || object->symbol[symbol].st_shndx != SHN_UNDEF ||
-	    strcmp(import->name, object->text + object->symbol[symbol].st_name) != 0)
-		return false;
-	version = imports_version(object, symbol);
-	return !version || !import->version || strcmp(version, import->version) == 0 ||
-	       strcmp(version, import->old) == 0;
-}
-
-static void imports_slot(struct imports_walk *walk, const struct imports_object *object, const ElfW(Rela) *rela,
-			 bool is_call)
+/* False: nothing of this object can be changed now. */
+static bool imports_slot(struct imports_walk *walk, const struct imports_object *object, const ElfW(Rela) *rela)
 {
 	const struct ktr__imports *imports = walk->imports;
 	uintptr_t *slot = (uintptr_t *)(object->base + rela->r_offset); // NOLINT
-	size_t symbol = ELF64_R_SYM(rela->r_info);
 	uintptr_t is = __atomic_load_n(slot, __ATOMIC_RELAXED);
-	bool is_open = is_call && is >= object->low && is < object->high;
 
+	if (is < walk->low || is > walk->high)
+		return true;
 	for (unsigned i = 0; i < imports->n; i++) {
-		const struct ktr__import *import = &imports->import[i];
-		uintptr_t ours = (uintptr_t)import->ours, real = (uintptr_t)*import->real;
+		uintptr_t ours = (uintptr_t)imports->import[i].ours, real = (uintptr_t)*imports->import[i].real;
 
-		if (walk->is_back) {
-			walk->n_now += is == ours && imports_put(walk, object, slot, ours, real);
-			continue;
-		}
 		walk->n_led += is == ours;
-		if (is == real || (is_open && imports_would_be(object, import, symbol))) {
-			bool done = imports_put(walk, object, slot, is, ours);
-
-			walk->n_now += done;
-			walk->n_led += done;
-			return;
-		}
+		if (is != (walk->is_back ? ours : real))
+			continue;
+		if (!imports_is_ready(walk, object))
+			return false;
+		walk->n_led += imports_put(walk, object, slot, is, walk->is_back ? real : ours);
+		break;
 	}
+	return true;
 }
 
 static int imports_visit(struct dl_phdr_info *info, size_t size, void *context)
@@ -276,54 +234,38 @@ static int imports_visit(struct dl_phdr_info *info, size_t size, void *context)
 	struct imports_object object;
 
 	(void)size;
-	walk->imports->changes = info->dlpi_adds + info->dlpi_subs;
-	if (!walk->has_maps)
-		imports_read_maps(walk);
-	if (walk->failed)
-		return 1;
 	if (!imports_open(info, &object) ||
 	    (walk->imports->spares_owner && imports_is_owner(walk->imports, &object)))
-		return 0;
-	if (!imports_is_ready(walk, &object)) {
-		walk->waits = true;
-		return 0;
-	}
+		return walk->failed;
 	for (size_t i = 0; i < object.n_slots; i++)
-		if (ELF64_R_TYPE(object.slots[i].r_info) == R_X86_64_JUMP_SLOT)
-			imports_slot(walk, &object, &object.slots[i], true);
-	for (size_t i = 0; i < object.n_rest; i++) {
-		unsigned type = ELF64_R_TYPE(object.rest[i].r_info);
-
-		if (type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && !object.rest[i].r_addend))
-			imports_slot(walk, &object, &object.rest[i], false);
-	}
-	return 0;
+		if (ELF64_R_TYPE(object.slots[i].r_info) == R_X86_64_JUMP_SLOT &&
+		    !imports_slot(walk, &object, &object.slots[i]))
+			return walk->failed;
+	for (size_t i = object.n_relative; i < object.n_rest; i++)
+		if (ELF64_R_TYPE(object.rest[i].r_info) == R_X86_64_GLOB_DAT &&
+		    !imports_slot(walk, &object, &object.rest[i]))
+			return walk->failed;
+	return walk->failed;
 }
 
 /* ---- all of them ---- */
 
-/*
- * Does who looks for the name find the real one? Or the entry of a program for it that lies where it was linked
- * for, and has taken its address: that leads there.
- */
-static bool imports_is_direct(const struct ktr__import *import)
+static void imports_bound(struct imports_walk *walk, uintptr_t at)
 {
-	void *found = dlsym(RTLD_DEFAULT, import->name);
-	const ElfW(Sym) *symbol = NULL;
-	Dl_info info;
-
-	if (found == *import->real)
-		return true;
-	return dladdr1(found, &info, (void **)(void *)&symbol, RTLD_DL_SYMENT) && symbol &&
-	       symbol->st_shndx == SHN_UNDEF;
+	walk->low = at < walk->low ? at : walk->low;
+	walk->high = at > walk->high ? at : walk->high;
 }
 
 static void imports_walk(struct imports_walk *walk)
 {
+	walk->low = UINTPTR_MAX;
+	for (unsigned i = 0; i < walk->imports->n; i++) {
+		imports_bound(walk, (uintptr_t)walk->imports->import[i].ours);
+		imports_bound(walk, (uintptr_t)*walk->imports->import[i].real);
+	}
 	dl_iterate_phdr(imports_visit, walk);
 	free(walk->map);
 	walk->map = NULL;
-	walk->imports->is_settled = !walk->waits && !walk->n_now && !walk->failed;
 }
 
 int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why)
@@ -332,8 +274,6 @@ int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why)
 
 	if (imports->is_on)
 		return 0;
-	for (unsigned i = 0; i < imports->n; i++)
-		imports->import[i].is_direct = imports_is_direct(&imports->import[i]);
 	imports_walk(&walk);
 	if (walk.failed)
 		return ktr_error_set(why, ENOTSUP, "/proc/self/maps cannot be read, which says what may be written to");
@@ -343,24 +283,11 @@ int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why)
 	return 0;
 }
 
-static int imports_count(struct dl_phdr_info *info, size_t size, void *context)
-{
-	unsigned long long *changes = context;
-
-	(void)size;
-	*changes = info->dlpi_adds + info->dlpi_subs;
-	return 1;
-}
-
 void ktr__imports_look(struct ktr__imports *imports)
 {
 	struct imports_walk walk = { .imports = imports };
-	unsigned long long changes = 0;
 
-	if (!imports->is_on)
-		return;
-	dl_iterate_phdr(imports_count, &changes);
-	if (changes != imports->changes || !imports->is_settled)
+	if (imports->is_on)
 		imports_walk(&walk);
 }
 

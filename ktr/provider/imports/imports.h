@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the objects of a process import, led elsewhere while it runs: for providers that stand before functions of
- * the C library, in programs that run already. Calls within the library that has the function are not seen, nor
- * those through pointers that the program has taken down before.
+ * the C library, in programs that run already. Calls through pointers that the program has taken down before are
+ * not seen, nor those within the library that has the function and does not import it itself.
  *
- * All here is called under the registry's lock.
+ * All here is called under the registry's lock, and asks nothing of the loader but dl_iterate_phdr(3): who waits for
+ * that lock as it forks may have the loader's.
  */
 #ifndef KTR_IMPORTS_H
 #define KTR_IMPORTS_H
@@ -15,11 +16,8 @@
 #include <stdint.h>
 
 struct ktr__import {
-	const char *name;
-	const char *version, *old; /* that an object may ask for; "": none; NULL: any */
 	const void *ours;
 	void *const *real; /* where the address is of what is called otherwise; not NULL when they are led */
-	bool is_direct;	   /* an object that has not called it yet would find it; as of when they were led */
 };
 
 struct ktr__imports {
@@ -27,8 +25,7 @@ struct ktr__imports {
 	unsigned n;
 	bool spares_owner; /* what the object that has the real ones calls of its own stays so */
 	bool may_be_none;  /* nothing that is loaded need import any of them */
-	unsigned long long changes; /* of what is loaded, when it was last looked at */
-	bool is_on, is_settled;	    /* the last look found nothing to do */
+	bool is_on;
 };
 
 /*
@@ -37,7 +34,7 @@ struct ktr__imports {
  */
 int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why);
 
-/* The same for what has come since, also for what was being loaded. Once a second is enough. */
+/* The same for what has been loaded, or bound by a first call, since. Once a second. */
 void ktr__imports_look(struct ktr__imports *imports);
 
 /* They are as they were. A call that is in one of ours goes on there. */

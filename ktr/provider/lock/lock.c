@@ -263,7 +263,7 @@ static void lock_begin_it(void)
 
 	lock_is_there = true;
 	ktr__lock_ready();
-	ktr__stacks_want(lock_is_late);
+	ktr__stacks_want();
 	if (ktr_provider_register("lock", &lock_ops, NULL, &provider))
 		return;
 	for (unsigned i = 0; i < KTR__LOCK_N; i++)

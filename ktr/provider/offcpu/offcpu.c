@@ -78,7 +78,7 @@ __attribute__((constructor)) static void offcpu_begin(void)
 	if (!ktr__probe_asked("", "offcpu:::blocked"))
 		return;
 	ktr__lock_ready();
-	ktr__stacks_want(false);
+	ktr__stacks_want();
 	if (ktr_provider_register("offcpu", &offcpu_ops, NULL, &provider) == 0)
 		ktr_provider_offer(provider, NULL, NULL, "blocked", NULL, &probe);
 }

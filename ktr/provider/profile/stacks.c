@@ -4,9 +4,9 @@
  * library asks under, or be in a sandbox.
  *
  * Of one that was there before, what the C library keeps of it lies at the upper end of its stack (glibc's struct
- * pthread), and a page that cannot be read at the lower one. So the kernel is asked whether all can be read from
- * here to there: then it is this stack, as far as that. Where that is not so, on a coroutine's say, it is not asked
- * for ever.
+ * pthread), and a page that nobody may read below the lower one. Such ranges are taken down by the thread that
+ * looks, once a second while some thread misses its own; the thread asks nobody. A coroutine's stack is in none which
+ * has what belongs to its thread.
  */
 #include "ktr/provider/profile/stacks.h"
 
@@ -14,27 +14,28 @@
 #include "ktr/provider/profile/maps.h"
 #include "ktr/provider/registry/rows.h"
 #include "ktr/record/own.h"
+#include "ktr/record/thread.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STACKS_ROOM 8192 /* [bytes] that must be left below for more than one frame: it takes half of them */
-#define STACKS_PAGE 4096ul
-#define STACKS_FAR  (4ul << 20) /* [bytes] that are asked for at most, 64 pages at a time */
-#define STACKS_AT_A_TIME 64
-#define STACKS_ASKS 16 /* by a thread, that were in vain */
+#define STACKS_MAX 4096 /* stacks that are known; two tables, of which one is read */
 
 static __thread struct ktr__stack_range stacks_own __attribute__((tls_model("initial-exec"))); /* 0, 0: not known */
-static __thread bool stacks_whole __attribute__((tls_model("initial-exec"))); /* the C library has said it */
-static __thread uint8_t stacks_in_vain __attribute__((tls_model("initial-exec")));
+static __thread bool stacks_asked __attribute__((tls_model("initial-exec"))); /* the C library has said it */
 static uint32_t stacks_strange; /* atomic */
-static bool stacks_late;	/* there are threads that we have not seen begin */
+static uint32_t stacks_missed;	/* some thread has not found its own; atomic */
+
+static struct stacks_table {
+	uint32_t n;
+	struct ktr__stack_range at[STACKS_MAX]; /* in the order of their places */
+} stacks_table[2];
+static uint32_t stacks_turn; /* atomic: the lowest bit is the table that may be read */
 
 /* ---- threads ---- */
 
@@ -48,53 +49,90 @@ static void stacks_begin(void)
 		return;
 	if (pthread_attr_getstack(&attr, &low, &bytes) == 0)
 		stacks_own = (struct ktr__stack_range){ (uintptr_t)low, (uintptr_t)low + bytes };
-	stacks_whole = stacks_own.high != 0;
+	stacks_asked = stacks_own.high != 0;
 	pthread_attr_destroy(&attr);
 }
 
-/* Can all pages of it be read? The kernel says so, and faults for nobody. */
-static bool stacks_can_read(uint64_t low, uint64_t high)
+/* Of the table that may be read: false: it is in none, or another table came meanwhile. */
+static bool stacks_look_up(uint64_t at, struct ktr__stack_range *range)
 {
-	struct iovec local, remote[STACKS_AT_A_TIME];
-	char bytes[STACKS_AT_A_TIME];
+	uint32_t turn = __atomic_load_n(&stacks_turn, __ATOMIC_ACQUIRE);
+	const struct stacks_table *table = &stacks_table[turn & 1];
+	uint32_t low = 0, high = __atomic_load_n(&table->n, __ATOMIC_RELAXED);
 
-	while (low < high) {
-		unsigned long n = (high - low) / STACKS_PAGE;
+	while (low < high && high <= STACKS_MAX) {
+		uint32_t middle = (low + high) / 2;
 
-		n = n > STACKS_AT_A_TIME ? STACKS_AT_A_TIME : n;
-		for (unsigned long i = 0; i < n; i++)
-			remote[i] = (struct iovec){ (void *)(uintptr_t)(low + i * STACKS_PAGE), 1 }; // NOLINT
-		local = (struct iovec){ bytes, n };
-		if (syscall(SYS_process_vm_readv, getpid(), &local, 1, remote, n, 0) != (long)n)
-			return false;
-		low += n * STACKS_PAGE;
+		range->low = __atomic_load_n(&table->at[middle].low, __ATOMIC_RELAXED);
+		range->high = __atomic_load_n(&table->at[middle].high, __ATOMIC_RELAXED);
+		if (at >= range->high)
+			low = middle + 1;
+		else if (at < range->low)
+			high = middle;
+		else
+			break;
 	}
-	return true;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return low < high && __atomic_load_n(&stacks_turn, __ATOMIC_RELAXED) == turn;
 }
 
-/* A thread that was there before is on its own stack there, with room below? Then that is known from now on. */
-static bool stacks_ask(uint64_t sp, uint64_t here)
+/* Is it the stack of this thread, which was there before? Then that is known from now on. */
+static bool stacks_find(uint64_t sp)
 {
-	uint64_t high = (uintptr_t)pthread_self(), low = (here - 2 * STACKS_ROOM) & -STACKS_PAGE;
-	uint64_t known = stacks_own.low ? stacks_own.low : (high + STACKS_PAGE - 1) & -STACKS_PAGE;
-	int saved = errno;
-	bool is_it;
+	uint64_t self = (uintptr_t)pthread_self();
+	struct ktr__stack_range range = { 0, 0 };
+	uint32_t tid;
 
-	if (!stacks_late || stacks_whole || stacks_in_vain == STACKS_ASKS || here >= sp || sp >= high ||
-	    high - here > STACKS_FAR || ktr__own.sealed)
+	if (stacks_asked || sp >= self)
 		return false;
-	is_it = stacks_can_read(low, known);
-	errno = saved;
-	if (is_it)
-		stacks_own = (struct ktr__stack_range){ low, high };
-	else
-		stacks_in_vain++;
-	return is_it;
+	/* What belongs to the main thread lies elsewhere, among other things. */
+	tid = ktr__thread_unasked();
+	if (!tid || tid == ktr__rec.pid)
+		return false;
+	if (stacks_look_up(sp, &range) && self >= range.low && self < range.high) {
+		stacks_own = (struct ktr__stack_range){ range.low, self };
+		return true;
+	}
+	if (!__atomic_load_n(&stacks_missed, __ATOMIC_RELAXED))
+		__atomic_store_n(&stacks_missed, 1, __ATOMIC_RELAXED);
+	return false;
 }
 
-void ktr__stacks_want(bool late)
+/* Memory that can be written to, of no file, above a page that cannot be read: as stacks of threads lie. */
+static void stacks_take(struct stacks_table *table)
 {
-	stacks_late = late;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uint64_t guard = 0, low, high, inode;
+	char line[4352], access[5];
+	uint32_t n = 0;
+
+	while (maps && n < STACKS_MAX && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*s %" SCNu64, &low, &high, access, &inode) != 4)
+			continue;
+		if (access[0] == 'r' && access[1] == 'w' && !inode && low == guard && guard) {
+			__atomic_store_n(&table->at[n].low, low, __ATOMIC_RELAXED);
+			__atomic_store_n(&table->at[n++].high, high, __ATOMIC_RELAXED);
+		}
+		guard = access[0] == '-' && access[1] == '-' ? high : 0;
+	}
+	if (maps)
+		fclose(maps);
+	__atomic_store_n(&table->n, n, __ATOMIC_RELAXED);
+}
+
+/* By one thread at a time. */
+static void stacks_scan(void)
+{
+	uint32_t turn = stacks_turn;
+
+	if (!ktr__own.map || ktr__own.sealed || !ktr__rec.proc)
+		return;
+	stacks_take(&stacks_table[~turn & 1]);
+	__atomic_store_n(&stacks_turn, turn + 1, __ATOMIC_RELEASE);
+}
+
+void ktr__stacks_want(void)
+{
 	__atomic_store_n(&ktr__create_asks, stacks_begin, __ATOMIC_RELEASE);
 }
 
@@ -115,7 +153,7 @@ static uint64_t stacks_end(uint64_t sp)
 	end = ktr__unwind_main(sp);
 	if (end)
 		return end;
-	return stacks_ask(sp, here) && stacks_has(sp, here) ? stacks_own.high : 0;
+	return stacks_find(sp) && stacks_has(sp, here) ? stacks_own.high : 0;
 }
 
 /* ---- stacks ---- */
@@ -176,7 +214,10 @@ void ktr__stacks_look(void)
 
 	ktr__maps_look();
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (now.tv_sec != looked)
+	if (now.tv_sec != looked) {
 		__atomic_store_n(&stacks_strange, 0, __ATOMIC_RELAXED);
+		if (!looked || __atomic_exchange_n(&stacks_missed, 0, __ATOMIC_RELAXED))
+			stacks_scan();
+	}
 	looked = now.tv_sec;
 }

@@ -45,13 +45,13 @@ void ktr__stacks_from(struct ktr__frames *frames, const struct ktr__here *here);
 /* The same within a function that has such a function's return address. Takes a kilobyte. */
 void ktr__stacks_here(struct ktr__frames *frames, const void *caller);
 
-/*
- * From now on threads take down where their stacks lie when they begin. late: there are some already, which ask the
- * kernel when they first need it; programs that may be in a sandbox before that are not late.
- */
-void ktr__stacks_want(bool late);
+/* From now on threads take down where their stacks lie when they begin. */
+void ktr__stacks_want(void);
 
-/* Takes in what has been loaded: before the first stack, and from an operation `look`. May wait for the loader. */
+/*
+ * Takes in what has been loaded, and stacks of threads that were there before: before the first stack, and from an
+ * operation `look`. May wait for the loader.
+ */
 void ktr__stacks_look(void);
 
 #endif

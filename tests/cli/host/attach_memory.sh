@@ -39,6 +39,7 @@ ended() {
 	pid=
 	is "$name: protected" "$(tail -n 1 "$dir/host")" 'as protected as before'
 	is "$name: early" "$(grep early "$dir/host")" 'early: 4'
+	is "$name: pointers" "$(grep -o 'led as before\|led elsewhere' "$dir/host")" 'led as before'
 }
 # said FIELD PARTS...: their sum, as the host says it
 said() {
@@ -77,6 +78,9 @@ for part in range(2):
             n += size if size % 4 >= 2 else 0
 print(n)')
 	memory "$flags"
+	case $flags in
+	*-fno-plt*) is "$flags: the pointer" "$(grep -c 'led while attached' "$dir/host")" 1 ;;
+	esac
 	# Each block has a turn of the lock that all have in common.
 	is "$flags: locks" "$("$ktr" lockstat "$dir/t" | sed -n 's/^Mutex hold: \([0-9]*\) events$/\1/p')" "$(said locked 1 2)"
 done
@@ -97,6 +101,14 @@ for t in "$dir/t" "$dir/t2"; do
 	is 'samples' "$(python3 tests/cli/provider/heap.py near "$dir/heap" "$(said got_bytes 1)" $((live / 2)) | uniq)" near
 	is 'no locks' "$("$ktr" dump --filter 'class == lock' "$t" 2>/dev/null | grep -c lock)" 0
 done
+# A second rate is told to be one too many; a mask may name the classes that come with the probes.
+host rates -O1
+status 0 "$ktr" attach -p "$pid" -m heap --heap 4k
+status 1 "$ktr" attach -p "$pid" --heap 8k
+is 'one rate at a time' "$(grep -c 'sample-4k is on, and there is one rate at a time' "$dir/err")" 1
+status 0 "$ktr" detach -p "$pid"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
 host refused -O1
 status 2 "$ktr" attach -p "$pid" --heap some
 status 2 "$ktr" attach -p "$pid" --lock some

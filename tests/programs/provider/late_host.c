@@ -7,7 +7,7 @@
  * Its threads get a block each and take a lock once before anybody looks. It writes FOLDER/begun, and does a part
  * for each of FOLDER/go1, go2, go3 as they appear, after which it writes done1 and so on. The second begins with
  * PLUGIN being loaded, a while before it is used. At the end, FOLDER/go4, it says what each part did, and whether
- * the same mappings of files may be written to as at the beginning.
+ * the same mappings of files may be written to as at the beginning, and malloc(3) has the address that it had.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -29,6 +29,7 @@ static pthread_barrier_t barrier;
 static void *early[MOST];
 static unsigned n_early_given;
 static uint64_t got[PARTS], got_bytes[PARTS], gave[PARTS], locked[PARTS]; /* under the lock */
+static uintptr_t lead;
 static void *(*plugin_get)(size_t n);
 static void (*plugin_give)(void *block);
 
@@ -97,6 +98,14 @@ static void *work(void *context)
 	return NULL;
 }
 
+/* As the loader has put it down for this object, or of its own entry for it. */
+static __attribute__((noinline)) uintptr_t address_of_malloc(void)
+{
+	void *(*volatile address)(size_t) = malloc;
+
+	return (uintptr_t)address;
+}
+
 /* A bit for each mapping of a file: may it be written to? */
 static unsigned mappings(char *list, unsigned most)
 {
@@ -121,6 +130,7 @@ static void load(const char *path)
 	plugin_get = (void *(*)(size_t))(uintptr_t)dlsym(handle, "plugin_get");
 	plugin_give = (void (*)(void *))(uintptr_t)dlsym(handle, "plugin_give");
 	CHECK(plugin_get && plugin_give);
+	plugin_give(plugin_get(1)); /* the loader has bound them */
 	usleep(2200000);
 }
 
@@ -131,6 +141,10 @@ int main(int argc, char **argv)
 	unsigned n;
 
 	CHECK(argc == 5);
+	lead = address_of_malloc();
+	free(malloc(1));
+	pthread_mutex_lock(&common);
+	pthread_mutex_unlock(&common);
 	folder = argv[1];
 	n_threads = (unsigned)atoi(argv[2]);
 	n_rounds = (unsigned)atoi(argv[3]);
@@ -142,6 +156,8 @@ int main(int argc, char **argv)
 	for (int part = 0; part < PARTS; part++) {
 		pthread_barrier_wait(&barrier); /* all are here */
 		mark(part ? "done" : "begun", part);
+		if (part == 1 && lead != address_of_malloc())
+			puts("led while attached");
 		wait_for(part + 1);
 		if (part == 1)
 			load(argv[4]);
@@ -156,6 +172,7 @@ int main(int argc, char **argv)
 		printf("part %d: got=%ju got_bytes=%ju live=%ju locked=%ju\n", part + 1, (uintmax_t)got[part],
 		       (uintmax_t)got_bytes[part], (uintmax_t)(got[part] - gave[part]), (uintmax_t)locked[part]);
 	printf("early: %u\n", n_early_given);
+	puts(lead == address_of_malloc() ? "led as before" : "led elsewhere");
 	puts(n == mappings(after, sizeof(after)) && memcmp(before, after, n) == 0 ? "as protected as before" :
 										     "protected otherwise");
 	return 0;
