@@ -73,9 +73,7 @@ build_odd() {
 	# A plugin that contains the library; its objects are there where the shared library was built.
 	if [ -d "$O/pic/ktr" ]; then
 		$CC $flags -fPIC -shared -Wl,-Bsymbolic -DPLUGIN=copy tests/stress/plugin.c \
-			$(find "$O/pic/conf" "$O/pic/ktr" "$O/pic/writer" ! -path "*/ktr/agent/*" ! -path "*/ktr/provider/lock/*" \
-				! -path "*/ktr/provider/heap/*" ! -path "*/ktr/provider/profile/*" \
-				! -name writer_load.o ! -name hooks.o -name "*.o") \
+			$(library_objects) \
 			-o "$out/plugin-copy.so" -lpthread || exit 1
 	fi
 }

@@ -7,8 +7,7 @@
 $cc -O1 -o "$dir/unload" tests/programs/host/unload.c -lpthread -ldl || exit 1
 # shellcheck disable=SC2046
 $cc -O2 -Iinclude -I. -fPIC -shared -Wl,-Bsymbolic -DPLUGIN=copy tests/stress/plugin.c \
-	$(find "$O/pic/conf" "$O/pic/ktr" "$O/pic/writer" ! -path '*/ktr/agent/*' ! -path '*/ktr/provider/lock/*' ! -path '*/ktr/provider/heap/*' ! -path '*/ktr/provider/profile/*' ! -path '*/ktr/provider/offcpu/*' \
-		! -name writer_load.o ! -name hooks.o -name '*.o') -fno-lto -o "$dir/plugin.so" -lpthread || exit 1
+	$(library_objects) -fno-lto -o "$dir/plugin.so" -lpthread || exit 1
 for path in rseq thread; do
 	for every in 1 8; do
 		echo "debug.ktr.clock=\"$every\"" >"$dir/loader.conf"
