@@ -146,7 +146,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile fleet-demo check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace bench-agent
+.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile fleet-demo check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace bench-agent bench-profile
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -514,6 +514,14 @@ $(BENCH)/agent_host: tests/bench/agent_host.c tests/bench/peer.c $(wildcard test
 
 bench-agent: all $(BENCH)/agent_host ## what the agent costs where it stands before the C library, locks and memory: RUNS=15 processes
 	python3 tests/bench/agent.py $(BENCH)/agent_host $(O)/lib/libktr-agent.so $(RUNS)
+
+$(BENCH)/profile_host: tests/bench/profile_host.c
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -fno-optimize-sibling-calls -o $@ $<
+
+bench-profile: all $(BENCH)/profile_host ## how long a sample of ktr profile interrupts a thread, beside an empty handler: RUNS=3 rounds
+	python3 tests/bench/profile.py $(BENCH)/profile_host $(O)/bin/ktr $(RUNS)
 
 $(BENCH)/fbt: tests/bench/fbt.c tests/bench/peer.c $(wildcard tests/bench/peer.h include/ktr/*.h) $(O)/lib/libktr-fbt.so
 	@mkdir -p $(@D)
