@@ -122,8 +122,9 @@ LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # so are types.
 LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/% analyze/live/% analyze/task/% ktr/provider/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
-# Of the command what decides who may be attached to: it is shown a made-up /proc.
-TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_refuse.c inject_maps.c)
+# Of the command what decides who may be attached to: it is shown a made-up /proc; and what makes and takes bytes of a store.
+TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_refuse.c inject_maps.c) \
+	$(addprefix tools/fleet/,lz4_frame.c native.c rows.c utc.c)
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(TEST_TOOLS) $(VIS_SRC) $(KTRACE_SRC))
 
 LIBKTR_LIBS  := -lpthread

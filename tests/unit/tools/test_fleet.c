@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What ktr ship sends, byte for byte, and what ktr fetch takes of an answer, whatever bytes it has. */
+#include "tests/unit/suite.h"
+
+#include "tools/fleet/lz4_frame.h"
+#include "tools/fleet/native.h"
+#include "tools/fleet/rows.h"
+#include "tools/fleet/utc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t fleet_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* ---- blocks ---- */
+
+enum { NUMBER, TEXT, WORD, LIST, UNUSED, SIGNED, N_COLUMNS };
+
+static const struct native_shape fleet_shape[] = {
+	[NUMBER] = { "n", NATIVE_U16 },	[TEXT] = { "t", NATIVE_TEXT },	 [WORD] = { "w", NATIVE_WORD },
+	[LIST] = { "l", NATIVE_LIST },	[UNUSED] = { "u", NATIVE_U64 }, [SIGNED] = { "s", NATIVE_I64 },
+};
+
+static void native_is_golden(void)
+{
+	/* Three rows: nothing; 258, "ab", "x", ["p", ""], -1; nothing but "x" again. */
+	static const uint8_t golden[] = "\5\3"
+		"\1n\6UInt16\0\0\2\1\0\0"
+		"\1t\6String\0\2ab\0"
+		"\1w\26LowCardinality(String)\1\0\0\0\0\0\0\0\0\6\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\1x"
+		"\3\0\0\0\0\0\0\0\0\1\1"
+		"\1l\15Array(String)\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\1p\0"
+		"\1s\5Int64\0\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377\0\0\0\0\0\0\0\0";
+	static const char *const list[] = { "p", "" };
+	struct native_buffer out = { 0 }, names = { 0 };
+	struct native_block block;
+
+	native_open(&block, fleet_shape, N_COLUMNS);
+	for (int again = 0; again < 2; again++) {
+		native_number(&block, NUMBER, 0);
+		native_word(&block, WORD, "");
+		native_row(&block);
+		native_number(&block, NUMBER, 258);
+		native_bytes(&block, TEXT, "ab", 2);
+		native_word(&block, WORD, "x");
+		native_list(&block, LIST, list, 2);
+		native_number(&block, SIGNED, UINT64_MAX);
+		native_row(&block);
+		native_volatile(&block, WORD, "x", 1);
+		native_row(&block);
+		CU_ASSERT_EQUAL(native_write(&block, &out), 0);
+		CU_ASSERT_EQUAL(out.n, sizeof(golden) - 1);
+		CU_ASSERT_EQUAL(memcmp(out.at, golden, out.n < sizeof(golden) - 1 ? out.n : sizeof(golden) - 1), 0);
+		out.n = 0;
+		if (!again)
+			native_clear(&block);
+	}
+	CU_ASSERT_EQUAL(native_names(&block, &names), 0);
+	CU_ASSERT_STRING_EQUAL((char *)names.at, "n,t,w,l,s");
+	native_buffer_free(&out);
+	native_buffer_free(&names);
+	native_close(&block);
+}
+
+/* More words than a byte numbers: each row finds its own. */
+static void native_many_words(void)
+{
+	struct native_buffer out = { 0 };
+	struct native_block block;
+	const uint8_t *keys;
+	char word[16];
+
+	native_open(&block, fleet_shape, N_COLUMNS);
+	for (unsigned i = 0; i < 2000; i++) {
+		snprintf(word, sizeof(word), "%u", i % 700);
+		native_volatile(&block, WORD, word, strlen(word));
+		native_row(&block);
+	}
+	CU_ASSERT_EQUAL(block.column[WORD].n_words, 701);
+	CU_ASSERT_EQUAL(native_write(&block, &out), 0);
+	keys = out.at + out.n - 4000;
+	for (unsigned i = 0; i < 2000; i++)
+		CU_ASSERT_EQUAL(keys[2 * i] | keys[2 * i + 1] << 8, i % 700 + 1);
+	native_buffer_free(&out);
+	native_close(&block);
+}
+
+/* ---- LZ4 ---- */
+
+/* Returns the length, or 0 where the block is none. */
+static size_t fleet_unpack(uint8_t *to, size_t room, const uint8_t *at, size_t n)
+{
+	const uint8_t *end = at + n;
+	size_t done = 0;
+
+	while (at < end) {
+		uint8_t token = *at++, byte;
+		size_t literals = token >> 4, match = token & 15, back;
+
+		if (literals == 15)
+			do {
+				byte = *at++;
+				literals += byte;
+			} while (byte == 255);
+		if (literals > (size_t)(end - at) || literals > room - done)
+			return 0;
+		memcpy(to + done, at, literals);
+		at += literals;
+		done += literals;
+		if (at == end)
+			return done;
+		back = at[0] | (size_t)at[1] << 8;
+		at += 2;
+		if (match == 15)
+			do {
+				byte = *at++;
+				match += byte;
+			} while (byte == 255);
+		match += 4;
+		if (!back || back > done || match > room - done)
+			return 0;
+		for (; match; match--, done++)
+			to[done] = to[done - back];
+	}
+	return done;
+}
+
+/* Of every length up to some hundred, and long ones, of bytes that repeat more or less. */
+static void lz4_comes_back(void)
+{
+	uint8_t *bytes = malloc(LZ4_FRAME_BYTES), *packed = malloc(LZ4_FRAME_BOUND(LZ4_FRAME_BYTES)),
+		*back = malloc(LZ4_FRAME_BYTES);
+	uint64_t seed = 42;
+
+	for (unsigned i = 0; i < 700; i++) {
+		size_t n = i < 600 ? i : fleet_random(&seed) % LZ4_FRAME_BYTES, n_packed;
+		unsigned letters = 1 + (unsigned)(fleet_random(&seed) % (i % 3 ? 4 : 256));
+
+		for (size_t k = 0; k < n; k++)
+			bytes[k] = (uint8_t)(fleet_random(&seed) % letters);
+		if (i % 5 == 4 && n > 100)
+			memset(bytes + n / 3, 7, n / 2);
+		n_packed = lz4_frame_block(packed, bytes, n);
+		CU_ASSERT(n_packed <= LZ4_FRAME_BOUND(n));
+		CU_ASSERT_EQUAL(fleet_unpack(back, LZ4_FRAME_BYTES, packed, n_packed), n);
+		CU_ASSERT_EQUAL(memcmp(back, bytes, n), 0);
+	}
+	free(bytes);
+	free(packed);
+	free(back);
+}
+
+/* ---- answers ---- */
+
+struct fleet_taken {
+	uint64_t sum, n_bytes;
+};
+
+static int fleet_take(void *context, struct rows_at *row)
+{
+	struct fleet_taken *taken = context;
+	uint64_t number = rows_number(row, 4);
+	size_t n;
+
+	rows_text(row, 300, &n);
+	if (row->bad)
+		return 0;
+	taken->sum += number;
+	taken->n_bytes += n;
+	return 0;
+}
+
+/* A row comes in any pieces, a text as long as it may be. */
+static void rows_in_pieces(void)
+{
+	static const uint8_t answer[] = "\1\0\0\0\3abc" "\2\0\0\0\0" "\3\0\0\0\2de";
+
+	for (size_t piece = 1; piece <= sizeof(answer) - 1; piece++) {
+		struct fleet_taken taken = { 0, 0 };
+		struct rows rows = { .take = fleet_take, .context = &taken };
+
+		for (size_t at = 0; at < sizeof(answer) - 1; at += piece) {
+			size_t n = sizeof(answer) - 1 - at;
+
+			CU_ASSERT_EQUAL(rows_sink(&rows, answer + at, n < piece ? n : piece), 0);
+		}
+		CU_ASSERT_EQUAL(rows_end(&rows), 0);
+		CU_ASSERT(rows.n_rows == 3 && taken.sum == 6 && taken.n_bytes == 5);
+	}
+}
+
+static void rows_that_are_none(void)
+{
+	static const uint8_t too_long[] = "\1\0\0\0\255\2", short_one[] = "\1\0\0\0\3ab", endless[] =
+		"\1\0\0\0\377\377\377\377\377";
+	struct fleet_taken taken = { 0, 0 };
+	struct rows rows = { .take = fleet_take, .context = &taken };
+
+	CU_ASSERT_EQUAL(rows_sink(&rows, too_long, sizeof(too_long) - 1), -1);
+	CU_ASSERT_EQUAL(rows_end(&rows), -EPROTO);
+	rows.rc = 0;
+	CU_ASSERT_EQUAL(rows_sink(&rows, short_one, sizeof(short_one) - 1), 0);
+	CU_ASSERT_EQUAL(rows_end(&rows), -EPROTO);
+	rows.rc = 0;
+	CU_ASSERT_EQUAL(rows_sink(&rows, endless, sizeof(endless) - 1), -1);
+	CU_ASSERT_EQUAL(rows_end(&rows), -EPROTO);
+}
+
+/* Any bytes, in pieces of their own memory. */
+static void rows_of_any_bytes(void)
+{
+	uint64_t seed = 7;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		struct fleet_taken taken = { 0, 0 };
+		struct rows rows = { .take = fleet_take, .context = &taken };
+
+		for (unsigned k = 0; k < 8; k++) {
+			size_t n = fleet_random(&seed) % 40;
+			uint8_t *piece = malloc(n ? n : 1);
+
+			for (size_t b = 0; b < n; b++)
+				piece[b] = (uint8_t)(fleet_random(&seed) % (i % 2 ? 256 : 6));
+			rows_sink(&rows, piece, n);
+			free(piece);
+		}
+		rows_end(&rows);
+		CU_ASSERT(taken.n_bytes <= 320);
+	}
+}
+
+static void utc_moments(void)
+{
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} good[] = {
+		{ "1970-01-01", 0 },
+		{ "2026-11-27T08:30:00.25", 1795768200250000000 },
+		{ "2026-11-27 08:30Z", 1795768200000000000 },
+		{ "1795768200.000000001", 1795768200000000001 },
+		{ "0.5", 500000000 },
+	};
+	static const char *const bad[] = { "",	      "now",	     "2026-13-01", "2026-11-27T25:00",
+		"2026-11-27T08",
+					   "1.",      "-1",	     "99999999999", "2026-11-27x",     "1.5s",
+					   "1969-12-31" };
+	int64_t ns;
+
+	for (unsigned i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		CU_ASSERT_EQUAL(utc_parse(good[i].text, &ns), 0);
+		CU_ASSERT_EQUAL(ns, good[i].ns);
+	}
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		CU_ASSERT_EQUAL(utc_parse(bad[i], &ns), -EINVAL);
+}
+
+SUITE(fleet, TEST(native_is_golden), TEST(native_many_words), TEST(lz4_comes_back), TEST(rows_in_pieces),
+      TEST(rows_that_are_none), TEST(rows_of_any_bytes), TEST(utc_moments));
