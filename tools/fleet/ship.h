@@ -89,6 +89,7 @@ struct ship {
 	uint64_t until_ns;   /* of a trace that is being written, and not followed:
 		its last event when it was opened */
 	uint64_t flushed_ns; /* when the last batch went, of CLOCK_MONOTONIC */
+	uint32_t n_looked;   /* events */
 	unsigned n_waits;    /* since an event came */
 	int is_cut;	     /* the walk ends before the trace does */
 	int is_followed;     /* it was being written when it was opened */

@@ -25,7 +25,7 @@
 #define SHIP_WALK_WAIT_MS 200
 #define SHIP_WALK_WAITS	  5   /* without an event: a trace that is being written has no more just now,
 	or has ended */
-#define SHIP_WALK_CLOCK	  8192u /* [events] between two looks at the clock */
+#define SHIP_WALK_LOOKS	  256u /* [events] between two looks whether a batch is full, or it is time */
 
 static uint64_t ship_walk_now(void)
 {
@@ -164,8 +164,10 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 	if (ship->is_fresh)
 		stream->next = event->index + 1;
 	ship->n_waits = 0;
-	if (ship_rows_is_full(ship) || (ship->counts.n_events % SHIP_WALK_CLOCK == 0 && ship->follow &&
-					ship_walk_now() - ship->flushed_ns >= ship->every_ns))
+	/* A few rows more than it holds do not matter. */
+	if (++ship->n_looked % SHIP_WALK_LOOKS != 0)
+		return 0;
+	if (ship_rows_is_full(ship) || (ship->follow && ship_walk_now() - ship->flushed_ns >= ship->every_ns))
 		return ship_walk_flush(ship, err);
 	return 0;
 }

@@ -7,5 +7,5 @@ FROM (
 	UNION ALL
 	SELECT toUInt64(0), toUInt64(0), sum(events), toUInt64(0), toUInt64(0) FROM ktr.losses FINAL
 	UNION ALL
-	SELECT toUInt64(0), toUInt64(0), toUInt64(0), sum(unsure), sum(open > 0) FROM ktr.spans FINAL
+	SELECT toUInt64(0), toUInt64(0), toUInt64(0), sum(unsure), sum(open > 0) FROM ktr.spans
 )

@@ -3,8 +3,9 @@ WITH
 	'' AS only_host,
 	0 AS window_from,
 	4611686018427387903 AS window_to
-SELECT host, grp, id, dur AS dur_ns, toDateTime(intDiv(ts, 1000000000)) AS at, ts, process, thread, tid, toString(trace) AS trace
-FROM ktr.spans FINAL
+SELECT host, grp, id, dur AS dur_ns, toDateTime(intDiv(ts, 1000000000)) AS at, ts, process, thread, tid, trace
+FROM ktr.spans
 WHERE ts >= window_from AND ts < window_to AND (only_host = '' OR host = only_host) AND kind = 'span' AND unsure = 0 AND open = 0
 ORDER BY dur_ns DESC, ts
+LIMIT 1 BY host, trace, ts, tid, key, depth
 LIMIT 20

@@ -3,7 +3,7 @@ WITH
 	'' AS only_host,
 	0 AS window_from,
 	4611686018427387903 AS window_to
-SELECT class, site, count() AS events, uniqExact(host) AS hosts, uniqExact(host, trace, tid) AS threads
+SELECT class, site, count() AS events, uniq(host) AS hosts, uniq(host, pid, tid) AS threads
 FROM ktr.events
 WHERE ts >= window_from AND ts < window_to AND (only_host = '' OR host = only_host)
 GROUP BY class, site
