@@ -4,8 +4,8 @@
  * the C library, in programs that run already. Calls through pointers that the program has taken down before are
  * not seen, nor those within the library that has the function and does not import it itself.
  *
- * All here is called under the registry's lock, and asks nothing of the loader but dl_iterate_phdr(3): who waits for
- * that lock as it forks may have the loader's.
+ * All here is called under the registry's lock, and asks nothing of the loader but dl_iterate_phdr(3): who waits
+ * for that lock as it forks may have the loader's.
  */
 #ifndef KTR_IMPORTS_H
 #define KTR_IMPORTS_H

@@ -5,8 +5,8 @@
  *
  * Of one that was there before, what the C library keeps of it lies at the upper end of its stack (glibc's struct
  * pthread), and a page that nobody may read below the lower one. Such ranges are taken down by the thread that
- * looks, once a second while some thread misses its own; the thread asks nobody. A coroutine's stack is in none which
- * has what belongs to its thread.
+ * looks, once a second while some thread misses its own; the thread asks nobody. A coroutine's stack is in none
+ * which has what belongs to its thread.
  */
 #include "ktr/provider/profile/stacks.h"
 
