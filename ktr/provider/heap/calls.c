@@ -192,7 +192,7 @@ KTR__HEAP_CALLS(CALLS_VERSION)
 /* ---- in a process that runs already ---- */
 
 #define CALLS_IMPORT(type, name, parameters, arguments, version)                                 \
-	{ (const void *)ktr__heap_new_##name, (void *const *)(void *)&ktr__heap_real.name },
+	{ (const void *)ktr__heap_new_##name, (void *const *)(void *)&ktr__heap_real.name, NULL },
 static struct ktr__import calls_import[] = { KTR__HEAP_CALLS(CALLS_IMPORT) };
 struct ktr__imports ktr__heap_imports = { .import = calls_import,
 					  .n = sizeof(calls_import) / sizeof(calls_import[0]) };

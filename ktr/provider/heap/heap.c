@@ -234,13 +234,13 @@ static bool heap_is_asked(void)
 
 static bool heap_is_there;
 
-static void heap_begin_it(void)
+static void heap_begin_it(bool at_start)
 {
 	struct ktr_provider *provider;
 
 	heap_is_there = true;
 	if (!heap_is_late)
-		ktr__operators_look();
+		ktr__operators_look(at_start);
 	ktr__stacks_want();
 	ktr_provider_register("heap", &heap_ops, NULL, &provider);
 }
@@ -254,7 +254,7 @@ void ktr__heap_begin(void)
 		ktr__heap_is_first = 1;
 	else
 		ktr__heap_look_first();
-	heap_begin_it();
+	heap_begin_it(false);
 }
 
 __attribute__((constructor)) static void heap_loaded(void)
@@ -267,5 +267,5 @@ __attribute__((constructor)) static void heap_loaded(void)
 	if (!heap_is_asked())
 		return;
 	ktr__heap_look_first();
-	heap_begin_it();
+	heap_begin_it(true);
 }

@@ -110,13 +110,13 @@ static void *operators_find(const char *name, uint64_t base)
  * Those that call malloc(3) or the like by its name are told of there: jemalloc's for aligned blocks. So each is
  * called once.
  */
-static void operators_add(const void *ours, void *const *real)
+static void operators_add(const char *name, const void *ours, void *const *real)
 {
-	operators_import[operators_imports.n++] = (struct ktr__import){ ours, real };
+	operators_import[operators_imports.n++] = (struct ktr__import){ ours, real, name };
 }
 
 #define OPERATORS_ADD(name)                                                                      \
-	operators_add((const void *)operators##name, (void *const *)(void *)&operators_real.name)
+	operators_add(#name, (const void *)operators##name, (void *const *)(void *)&operators_real.name)
 
 /* Is it there, and can blocks of its kind be got and given back? */
 static bool operators_has(bool aligned, const void *operator)
@@ -166,7 +166,7 @@ static void operators_try(void)
 }
 
 /* Those that an allocator lacks are libstdc++'s, which call others. */
-void ktr__operators_look(void)
+void ktr__operators_look(bool at_start)
 {
 	const void *allocator = (const void *)(uintptr_t)ktr__heap_real.malloc;
 	struct ktr__object object, libc;
@@ -179,6 +179,7 @@ void ktr__operators_look(void)
 	OPERATORS_NEW(OPERATORS_FIND)
 	OPERATORS_DELETE(OPERATORS_FIND)
 	operators_try();
+	operators_imports.n_first = at_start ? ktr__imports_n_loaded() : 0;
 }
 
 void ktr__operators_lead(void)

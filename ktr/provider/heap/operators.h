@@ -6,8 +6,13 @@
 #ifndef KTR_HEAP_OPERATORS_H
 #define KTR_HEAP_OPERATORS_H
 
-/* Are there such operators? Asks the loader, and calls one. Before the others; under the registry's lock. */
-void ktr__operators_look(void);
+#include <stdbool.h>
+
+/*
+ * Are there such operators? Asks the loader, and calls each. Before the others, and not under the registry's lock,
+ * as they are. at_start: nothing of the program has run.
+ */
+void ktr__operators_look(bool at_start);
 
 /* Where there are. What cannot be led is not told of. */
 void ktr__operators_lead(void);

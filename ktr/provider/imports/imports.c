@@ -6,7 +6,8 @@
  *
  * Changed is what holds the function's address. One that leads back into its object still, to have the function
  * looked for by the first call (5.2), is left alone until then: which function that will be the loader alone can
- * say. Tables of data are left alone, too: programs compare what they find there.
+ * say, but for objects that the program began with. Tables of data are left alone, too: programs compare what they
+ * find there.
  *
  * The loader takes an object in before it fills in its pointers, and protects those then that are for good
  * (PT_GNU_RELRO). An object where they are not protected may be in its hands, and is left for the next look;
@@ -39,6 +40,7 @@ struct imports_walk {
 	bool has_maps; /* `map` is read, within the walk */
 	bool failed;
 	unsigned n_led; /* those that call ours */
+	unsigned n_objects;
 	uintptr_t low, high; /* where all lie that are looked for, `high` too */
 	struct imports_range *map;
 	size_t n_maps;
@@ -48,6 +50,8 @@ struct imports_walk {
 struct imports_object {
 	uintptr_t base, low, high;
 	uintptr_t relro_low, relro_high;
+	const ElfW(Sym) *symbol;
+	const char *text;
 	const ElfW(Rela) *slots, *rest;
 	size_t n_slots, n_rest, n_relative; /* of the rest, the first, which name nothing */
 };
@@ -116,6 +120,8 @@ static void imports_dynamic(struct imports_object *object, const ElfW(Dyn) *at)
 		const void *pointer = imports_pointer(object, at->d_un.d_ptr);
 
 		switch (at->d_tag) {
+		case DT_SYMTAB: object->symbol = pointer; break;
+		case DT_STRTAB: object->text = pointer; break;
 		case DT_JMPREL: object->slots = pointer; break;
 		case DT_PLTRELSZ: object->n_slots = at->d_un.d_val / sizeof(*object->slots); break;
 		case DT_PLTREL: is_rela = at->d_un.d_val == DT_RELA; break;
@@ -205,13 +211,40 @@ static bool imports_put(const struct imports_walk *walk, const struct imports_ob
 	return done;
 }
 
+/* One that no call has bound yet: whose will it be? NULL: none of ours. */
+static const struct ktr__import *imports_open_slot(const struct imports_walk *walk,
+						   const struct imports_object *object, const ElfW(Rela) *rela,
+						   uintptr_t is)
+{
+	const struct ktr__imports *imports = walk->imports;
+	const ElfW(Sym) *symbol;
+
+	if (walk->is_back || walk->n_objects > imports->n_first || is < object->low || is >= object->high ||
+	    !object->symbol || !object->text)
+		return NULL;
+	symbol = &object->symbol[ELF64_R_SYM(rela->r_info)];
+	if (symbol->st_shndx != SHN_UNDEF)
+		return NULL;
+	for (unsigned i = 0; i < imports->n; i++)
+		if (strcmp(imports->import[i].name, object->text + symbol->st_name) == 0)
+			return &imports->import[i];
+	return NULL;
+}
+
 /* False: nothing of this object can be changed now. */
 static bool imports_slot(struct imports_walk *walk, const struct imports_object *object, const ElfW(Rela) *rela)
 {
 	const struct ktr__imports *imports = walk->imports;
 	uintptr_t *slot = (uintptr_t *)(object->base + rela->r_offset); // NOLINT
 	uintptr_t is = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	const struct ktr__import *open = imports_open_slot(walk, object, rela, is);
 
+	if (open) {
+		if (!imports_is_ready(walk, object))
+			return false;
+		walk->n_led += imports_put(walk, object, slot, is, (uintptr_t)open->ours);
+		return true;
+	}
 	if (is < walk->low || is > walk->high)
 		return true;
 	for (unsigned i = 0; i < imports->n; i++) {
@@ -234,6 +267,7 @@ static int imports_visit(struct dl_phdr_info *info, size_t size, void *context)
 	struct imports_object object;
 
 	(void)size;
+	walk->n_objects++;
 	if (!imports_open(info, &object) ||
 	    (walk->imports->spares_owner && imports_is_owner(walk->imports, &object)))
 		return walk->failed;
@@ -266,6 +300,22 @@ static void imports_walk(struct imports_walk *walk)
 	dl_iterate_phdr(imports_visit, walk);
 	free(walk->map);
 	walk->map = NULL;
+}
+
+static int imports_count(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)info;
+	(void)size;
+	++*(unsigned *)context;
+	return 0;
+}
+
+unsigned ktr__imports_n_loaded(void)
+{
+	unsigned n = 0;
+
+	dl_iterate_phdr(imports_count, &n);
+	return n;
 }
 
 int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why)

@@ -18,6 +18,7 @@
 struct ktr__import {
 	const void *ours;
 	void *const *real; /* where the address is of what is called otherwise; not NULL when they are led */
+	const char *name;  /* where n_first is not 0 */
 };
 
 struct ktr__imports {
@@ -25,6 +26,11 @@ struct ktr__imports {
 	unsigned n;
 	bool spares_owner; /* what the object that has the real ones calls of its own stays so */
 	bool may_be_none;  /* nothing that is loaded need import any of them */
+	/*
+	 * Of what is loaded the first so many were there when the program began, and call the real ones: their
+	 * pointers are led also before a first call has bound them.
+	 */
+	unsigned n_first;
 	bool is_on;
 };
 
@@ -33,6 +39,9 @@ struct ktr__imports {
  * why: what the process may read of itself does not tell what may be written to, or nothing imports any of them.
  */
 int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why);
+
+/* How much is loaded now: for n_first, before anything else of the program runs. */
+unsigned ktr__imports_n_loaded(void);
 
 /* The same for what has been loaded, or bound by a first call, since. Once a second. */
 void ktr__imports_look(struct ktr__imports *imports);

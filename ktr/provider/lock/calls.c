@@ -75,7 +75,7 @@ void ktr__lock_resolve(void)
 KTR__LOCK_CALLS(CALLS_EXPORT)
 
 #define CALLS_IMPORT(name, parameters, arguments, version, old)                                              \
-	{ (const void *)ktr__lock_new_##name, (void *const *)(void *)&ktr__lock_real.name },
+	{ (const void *)ktr__lock_new_##name, (void *const *)(void *)&ktr__lock_real.name, NULL },
 static struct ktr__import calls_import[] = { KTR__LOCK_CALLS(CALLS_IMPORT) };
 struct ktr__imports ktr__lock_imports = { .import = calls_import,
 					  .n = sizeof(calls_import) / sizeof(calls_import[0]) };
