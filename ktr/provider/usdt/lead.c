@@ -26,10 +26,21 @@ static bool lead_is_libc(const void *function)
 	return strcmp(slash ? slash + 1 : object.path, "libc.so.6") == 0;
 }
 
+/* Other providers stand before the C library, too, and call it in the end. */
+static bool lead_is_ours(const void *function)
+{
+	struct ktr__object object, ours;
+
+	return ktr__object_find(function, &object) &&
+	       ktr__object_find((const void *)(uintptr_t)lead_is_libc, &ours) && object.base == ours.base;
+}
+
 bool ktr__usdt_lead_find(struct ktr__usdt_lead *lead)
 {
 	void *at = lead->at ? NULL : dlsym(RTLD_DEFAULT, lead->name);
 
+	if (at && lead_is_ours(at))
+		at = dlsym(RTLD_NEXT, lead->name);
 	if (at && lead_is_libc(at))
 		lead->at = at;
 	return lead->at || !at;
