@@ -231,8 +231,10 @@ static int sampler_called(struct ktr__sampler *sampler, struct ktr__sampler_thre
 	if (!t->is_known)
 		return sampler_tell(sampler, t, &whole, &call);
 	rc = sampler_claim(sampler, t, &call, call.to_ns);
-	if (t->since_ns)
+	if (t->since_ns) {
 		t->call = call;
+		t->call.bytes.bytes = t->call.stack;
+	}
 	return rc;
 }
 

@@ -33,16 +33,16 @@ static int calls_none(void)
 	return ENOSYS;
 }
 
-static void *calls_find(const char *name, const char *version)
+/* Without a version: one of somebody else's, who stands before the C library, may have none. */
+static void *calls_find(const char *name)
 {
-	void *found = dlvsym(RTLD_NEXT, name, version);
+	void *found = dlsym(RTLD_NEXT, name);
 
-	found = found ? found : dlsym(RTLD_NEXT, name);
 	return found ? found : (void *)(uintptr_t)calls_none;
 }
 
 #define CALLS_RESOLVE(name, parameters, arguments, version, old)                                       \
-	__atomic_store_n((void **)(void *)&ktr__lock_real.name, calls_find(#name, version), __ATOMIC_RELEASE);
+	__atomic_store_n((void **)(void *)&ktr__lock_real.name, calls_find(#name), __ATOMIC_RELEASE);
 #define CALLS_LEAD(name, parameters, arguments, version, old)                                          \
 	do {                                                                                           \
 		int(*first) parameters = calls_first_##name;                                           \

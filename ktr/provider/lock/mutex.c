@@ -13,6 +13,7 @@
 #include "ktr/provider/lock/traced.h"
 #include "ktr/provider/profile/off.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 
 /* Of __kind, as glibc has it (PTHREAD_MUTEX_KIND_MASK_NP and so on). */
@@ -165,7 +166,8 @@ static bool mutex_is(const pthread_mutex_t *mutex, int lock, uint32_t owner, uns
 void ktr__mutex_begin(void)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-	uint32_t self = ktr__mutex_self();
+	void *libc = dlvsym(RTLD_NEXT, "pthread_mutex_lock", "GLIBC_2.2.5");
+	uint32_t self = libc == (void *)(uintptr_t)ktr__lock_real.pthread_mutex_lock ? ktr__mutex_self() : 0;
 	bool known = self && mutex_is(&mutex, 0, 0, 0) && !ktr__lock_real.pthread_mutex_lock(&mutex) &&
 		     mutex_is(&mutex, 1, self, 1) && !ktr__lock_real.pthread_mutex_unlock(&mutex);
 

@@ -50,16 +50,26 @@ static long calls_none(void)
 	return -1;
 }
 
-static void *calls_find(const char *name, const char *version)
+/*
+ * Without a version: one of somebody else's, who stands before the C library, may have none. Of what that one takes
+ * and returns nothing is known, so it is never told of.
+ */
+static void *calls_find(const char *name, const char *version, bool *is_libc)
 {
-	void *found = dlvsym(RTLD_NEXT, name, version);
+	void *found = dlsym(RTLD_NEXT, name);
 
-	found = found ? found : dlsym(RTLD_NEXT, name);
+	*is_libc = found && found == dlvsym(RTLD_NEXT, name, version);
 	return found ? found : (void *)(uintptr_t)calls_none;
 }
 
+static struct {
+#define CALLS_IS_LIBC(type, name, parameters, arguments, version, old) bool name;
+	KTR__OFFCPU_CALLS(CALLS_IS_LIBC)
+} offcpu_is_libc;
+
 #define CALLS_RESOLVE(type, name, parameters, arguments, version, old)                                 \
-	__atomic_store_n((void **)(void *)&offcpu_real.name, calls_find(#name, version), __ATOMIC_RELEASE);
+	__atomic_store_n((void **)(void *)&offcpu_real.name,                                           \
+			 calls_find(#name, version, &offcpu_is_libc.name), __ATOMIC_RELEASE);
 #define CALLS_REAL(type, name, parameters, arguments, version, old)                                    \
 	do {                                                                                           \
 		type(*first) parameters = calls_first_##name;                                          \
@@ -78,7 +88,9 @@ void ktr__offcpu_resolve(void)
 }
 
 #define CALLS_LEAD(type, name, parameters, arguments, version, old)                              \
-	__atomic_store_n(&offcpu_way.name, on ? calls_traced_##name : offcpu_real.name, __ATOMIC_RELEASE);
+	__atomic_store_n(&offcpu_way.name,                                                       \
+			 on && offcpu_is_libc.name ? calls_traced_##name : offcpu_real.name,    \
+			 __ATOMIC_RELEASE);
 
 void ktr__offcpu_lead(bool on)
 {

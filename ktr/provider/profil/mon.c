@@ -44,10 +44,12 @@ static uint64_t mon_base(uint64_t at)
 
 static int mon_begin(uint64_t low, uint64_t high)
 {
-	void *counters = mmap(NULL, 2 * (high - low), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS
-	      | MAP_NORESERVE,
-			      -1, 0);
+	void *counters;
 
+	if (high - low > UINT32_MAX)
+		return -EINVAL; /* more than a file of it counts */
+	counters = mmap(NULL, 2 * (high - low), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (counters == MAP_FAILED)
 		return -errno;
 	ktr__profil_switch(NULL);

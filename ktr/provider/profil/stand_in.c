@@ -11,8 +11,8 @@ static void *stand_in_find(void **known, const char *name)
 	void *real = __atomic_load_n(known, __ATOMIC_ACQUIRE);
 
 	if (!real) {
-		real = dlvsym(RTLD_NEXT, name, "GLIBC_2.34");
-		real = real ? real : dlsym(RTLD_NEXT, name);
+		/* Without a version: one of somebody else's, who stands before the C library, may have none. */
+		real = dlsym(RTLD_NEXT, name);
 		__atomic_store_n(known, real, __ATOMIC_RELEASE);
 	}
 	return real;

@@ -67,8 +67,8 @@ static create_call *create_find(void)
 
 	if (real)
 		return real;
-	found = dlvsym(RTLD_NEXT, "pthread_create", "GLIBC_2.34");
-	found = found ? found : dlsym(RTLD_NEXT, "pthread_create");
+	/* Without a version: one of somebody else's, who stands before the C library, may have none. */
+	found = dlsym(RTLD_NEXT, "pthread_create");
 	real = (create_call *)(uintptr_t)found; // NOLINT
 	__atomic_store_n(&create_real, real, __ATOMIC_RELEASE);
 	return real;

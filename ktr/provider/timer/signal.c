@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 bool ktr__timer_signal_is_ours(int number, ktr__timer_handler *handler)
 {
@@ -20,7 +21,8 @@ int ktr__timer_signal_take(int number, ktr__timer_handler *handler)
 
 	if (ktr__timer_signal_is_ours(number, handler))
 		return number;
-	sigfillset(&ours.sa_mask);
+	/* Also the C library's own, which sigfillset(3) leaves out: one cancels a thread, in here, too. */
+	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask));
 	for (number = KTR__TIMER_SIGNAL_MOST; number >= KTR__TIMER_SIGNAL_LEAST; number--) {
 		if (sigaction(number, NULL, &now) || now.sa_handler != SIG_DFL)
 			continue;

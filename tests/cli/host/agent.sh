@@ -119,4 +119,25 @@ if [ "$(id -u)" = 0 ] && cp "$host" "$dir/raised" && chown 1 "$dir/raised" && ch
 fi
 refused 'not there' 127 'No such file' "$dir/nobody"
 status 2 "$ktr" run -i -o "$dir/t" true
+
+# Somebody else who stands before the C library goes on doing so.
+cat >"$dir/shim.c" <<'END'
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+ssize_t read(int fd, void *to, size_t n)
+{
+	ssize_t came = ((ssize_t (*)(int, void *, size_t))dlsym(RTLD_NEXT, "read"))(fd, to, n);
+
+	return came > 0 ? memset(to, 'Z', (size_t)came), came : came;
+}
+END
+echo '#include <unistd.h>
+int main(void) { char text[5]; return write(1, text, read(0, text, 5)) != 5; }' >"$dir/reads.c"
+$cc -D_GNU_SOURCE -fPIC -shared "$dir/shim.c" -o "$dir/shim.so" -ldl && $cc "$dir/reads.c" -o "$dir/reads" || exit 1
+for what in 'run --agent' 'profile --off-cpu'; do
+	# shellcheck disable=SC2086 # words
+	is "$what: another one before the C library" \
+		"$(echo hello | LD_PRELOAD="$dir/shim.so" "$ktr" $what -o "$dir/shimmed" "$dir/reads" 2>"$dir/err")" ZZZZZ
+done
 exit $failed
