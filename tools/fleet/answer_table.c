@@ -10,7 +10,7 @@
 #define ANSWER_CELL_MAX 200 /* [bytes] of a cell are shown */
 
 /* As TabSeparated has it written: \t, \n, \\ and so on. */
-static void answer_unescape(char *text)
+void answer_unescape(char *text)
 {
 	static const char from[] = "tnr0bf'\\", to[] = "\t\n\r\0\b\f'\\";
 	char *put = text;

@@ -14,6 +14,9 @@ struct answer_table {
 	size_t n_rows; /* with the names */
 };
 
+/* A text of TabSeparated as it was, in place; a NUL becomes a question mark. */
+void answer_unescape(char *text);
+
 /* Takes an answer apart, whose bytes are changed and borrowed. 0, -ENOMEM, or -EPROTO: it is none. */
 int answer_table_take(struct answer_table *table, char *bytes);
 void answer_table_free(struct answer_table *table);

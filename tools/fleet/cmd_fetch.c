@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ktr fetch: a window of what was shipped, back as a trace. */
 #include "tools/command.h"
+#include "tools/fleet/answer_table.h"
 #include "tools/fleet/fetch_events.h"
 #include "tools/fleet/fetch_skeleton.h"
 #include "tools/fleet/native.h"
@@ -144,15 +145,19 @@ static int fetch_slowest(struct fetch *fetch, const char *name, const char *host
 static int fetch_take_trace(struct fetch *fetch, const char *line)
 {
 	unsigned long long n_cpus;
-	const char *tab = strchr(line, '\t');
-	int at = 0;
+	const char *host = line;
 
-	if (sscanf(line, "%36s\t%" SCNd64 "\t%llu\t%n", fetch->trace, &fetch->utc_offset_ns, &n_cpus, &at) != 3 ||
-		!at || !tab ||
+	for (unsigned i = 0; i < 3 && host; i++) {
+		host = strchr(host, '\t');
+		host = host ? host + 1 : NULL;
+	}
+	if (!host ||
+	    sscanf(line, "%36s\t%" SCNd64 "\t%llu", fetch->trace, &fetch->utc_offset_ns, &n_cpus) != 3 ||
 	    !fetch_is_uuid(fetch->trace) || !n_cpus || n_cpus > KTR_CPU_MAX)
 		return -EPROTO;
 	fetch->n_cpus = (uint32_t)n_cpus;
-	snprintf(fetch->host, sizeof(fetch->host), "%.*s", (int)strcspn(line + at, "\t\n"), line + at);
+	snprintf(fetch->host, sizeof(fetch->host), "%.*s", (int)strcspn(host, "\t\n"), host);
+	answer_unescape(fetch->host);
 	return 0;
 }
 
@@ -248,9 +253,9 @@ static int cmd_fetch(int argc, char **argv)
 	store_close(&store);
 	if (err.code)
 		return fail_with(argv[0], &err);
-	fprintf(stderr, "ktr: %s: %" PRIu64 " events of %s, %" PRIu64 " lost; next: ktr dump %s\n", c.output,
-		fetch.n_events, fetch.host,
-		fetch.n_lost, c.output);
+	fprintf(stderr, "ktr: %s: %" PRIu64 " events of ", c.output, fetch.n_events);
+	print_visible(stderr, fetch.host);
+	fprintf(stderr, ", %" PRIu64 " lost; next: ktr dump %s\n", fetch.n_lost, c.output);
 	return 0;
 }
 

@@ -98,11 +98,15 @@ static int fleet_print_json(const char *name, const struct answer_table *table, 
 /* "basis: hosts 4, traces 12, ..." */
 static void fleet_print_basis(const struct answer_table *basis)
 {
+	char name[128], *at;
+
 	fputs("basis:", stdout);
 	for (unsigned i = 0; i < basis->n_columns && basis->n_rows > 1; i++) {
 		printf("%s ", i ? "," : "");
-		for (const char *at = basis->cell[i]; *at; at++)
-			putchar(*at == '_' ? ' ' : *at);
+		snprintf(name, sizeof(name), "%s", basis->cell[i]);
+		while ((at = strchr(name, '_')) != NULL)
+			*at = ' ';
+		print_visible(stdout, name);
 		fputc(' ', stdout);
 		print_visible(stdout, basis->cell[basis->n_columns + i]);
 	}

@@ -177,11 +177,11 @@ static int ship_is_part(const char *path)
 	return ship_is_trace(whole);
 }
 
-/* The traces in a folder. The exit status. */
+/* The traces in a folder, parts without their whole in the order of their numbers. The exit status. */
 static int ship_folder(const struct ship_command *c, struct store *store, const char *folder)
 {
 	struct dirent **names = NULL;
-	int n = scandir(folder, &names, NULL, alphasort), rc = 0, n_traces = 0;
+	int n = scandir(folder, &names, NULL, versionsort), rc = 0, n_traces = 0;
 
 	if (n < 0)
 		return fail(store->command, "%s: %s", folder, strerror(errno));
@@ -236,6 +236,10 @@ static int cmd_ship(int argc, char **argv)
 		return usage_error(argv[0], "which trace?");
 	if (c.follow && argc - optind != 1)
 		return usage_error(argv[0], "one trace with --follow");
+	for (int i = optind; i < argc; i++)
+		if (ship_is_part(argv[i]))
+			return fail(argv[0], "%s is a part of %.*s, which takes it along", argv[i],
+				    (int)(strrchr(argv[i], '.') - argv[i]), argv[i]);
 	if (store_open(&store, argv[0], c.to, &c.store, &err) || store_greet(&store, &err))
 		return fail_with(argv[0], &err);
 	if (c.create)

@@ -45,7 +45,7 @@ static const struct {
 				 "Replacing", NULL,
 				 "PARTITION BY "
 					SCHEMA_DAY("ts") " ORDER BY (host, grp, id, intDiv(ts, 60000000000), ts, "
-				 "trace, pid, tid, key, depth, state)", 1 },
+				 "trace, pid, tid, key, depth, state, dur)", 1 },
 	[SCHEMA_LOSSES_TABLE] = { NULL, "Replacing", "events",
 		"ORDER BY (host, trace, why, cpu, keep, from_ts, to_ts)", 0 },
 	[SCHEMA_TRACES_TABLE] = { NULL, "Replacing", "version", "ORDER BY (host, trace)", 0 },

@@ -28,7 +28,8 @@
 /* How far a stream has been shipped. */
 struct ship_stream {
 	char name[40];
-	uint64_t next; /* [events] number of the first one that has not gone */
+	uint64_t next;	/* [events] number of the first one that has not gone */
+	uint64_t first; /* and of the first one that has; UINT64_MAX: none */
 };
 
 /* A block of a batch. */
@@ -53,6 +54,8 @@ struct ship_state {
 	uint64_t n_batches; /* that were sent */
 	int is_finished;    /* spans that were open at the end have gone, too */
 	int is_new;	    /* nothing was written down before */
+	int is_again;	    /* it began with --again: others may have shipped the trace, too */
+	char id[17];	    /* of this shipping, drawn when it began */
 	struct ship_batch pending; /* written down and not known to be there */
 };
 

@@ -155,8 +155,10 @@ static void ship_rows_span_where(struct ship *ship, struct ship_day *day, const 
 	native_buffer_text(&day->where, " AND id = ");
 	store_quote(&day->where, span->ident.bytes, span->ident.n_bytes);
 	snprintf(text, sizeof(text), " AND intDiv(ts, 60000000000) = %" PRId64 " AND ts = %" PRId64
-		 " AND trace = toUUID('%s') AND pid = %u AND tid = %u AND key = %" PRIu64 " AND depth = %u",
-		 ts / 60000000000, ts, ship->trace, span->pid, span->thread->tid, span->key, span->depth);
+		 " AND trace = toUUID('%s') AND pid = %u AND tid = %u AND key = %" PRIu64
+		 " AND depth = %u AND dur = %" PRIu64,
+		 ts / 60000000000, ts, ship->trace, span->pid, span->thread->tid, span->key, span->depth,
+		 span->to_ns - span->from_ns);
 	native_buffer_text(&day->where, text);
 	native_buffer_add(&day->where, "", 1);
 }

@@ -8,6 +8,7 @@
 #include "tools/fleet/ship_send.h"
 
 #include "tools/fleet/ship_rows.h"
+#include "tools/interrupt.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,8 +40,8 @@ static int ship_send_number(struct ship *ship, const char *query, uint64_t *numb
 }
 
 /* Is the part there? 1, 0, or -errno with err filled. */
-static int ship_send_is_there(struct ship *ship, const struct ship_part *part, const char *token,
-	struct ktr_error *err)
+static int ship_send_is_there(struct ship *ship, const struct ship_part *part, const char *token, uint64_t until,
+			      struct ktr_error *err)
 {
 	struct native_buffer query = { 0 };
 	uint64_t n = 0;
@@ -51,6 +52,11 @@ static int ship_send_is_there(struct ship *ship, const struct ship_part *part, c
 	store_pause(SHIP_SEND_SETTLES, UINT64_MAX);
 	/* It may still be at it, and the row be there in a moment. */
 	for (unsigned tries = 0; rc == 1; tries++) {
+		if (tries && (!store_left(until) || (ship->follow && interrupt_came()))) {
+			native_buffer_free(&query);
+			return ktr_error_set(err, EHOSTUNREACH, "%s is still at a batch that went unanswered",
+					     ship->store->shown);
+		}
 		query.n = 0;
 		native_buffer_text(&query, "SELECT count() FROM system.processes WHERE query_id = ");
 		store_quote(&query, token, strlen(token));
@@ -60,7 +66,12 @@ static int ship_send_is_there(struct ship *ship, const struct ship_part *part, c
 				  : ship_send_number(ship, (char *)query.at, &n, err);
 		if (rc < 1 || !n)
 			break;
-		store_pause(tries, UINT64_MAX);
+		store_pause(tries, store_left(until));
+	}
+	/* Rows of somebody else's shipping of this trace tell nothing of this one's. */
+	if (rc >= 0 && ship->state.is_again) {
+		native_buffer_free(&query);
+		return 0;
 	}
 	query.n = 0;
 	native_buffer_text(&query, "SELECT count() FROM ");
@@ -84,16 +95,22 @@ static int ship_send_is_there(struct ship *ship, const struct ship_part *part, c
 	return rc == 1 ? n > 0 : rc;
 }
 
+/* What is written down goes with the next start. */
+static int ship_send_gives_up(const struct ship *ship, const struct store_answer *answer, uint64_t until)
+{
+	return answer->outcome == STORE_REFUSED || !store_left(until) || (ship->follow && interrupt_came());
+}
+
 static int ship_send_part(struct ship *ship, const struct ship_part *part, const char *token, int may_be_there,
 			  struct ktr_error *err)
 {
-	uint64_t left = ship->store->options.patience_ns;
+	uint64_t until = store_until(ship->store);
 	struct store_answer answer;
 	int rc;
 
 	for (unsigned tries = 0;; tries++) {
 		if (may_be_there) {
-			rc = ship_send_is_there(ship, part, token, err);
+			rc = ship_send_is_there(ship, part, token, until, err);
 			if (rc)
 				return rc < 0 ? rc : 0;
 		}
@@ -104,10 +121,10 @@ static int ship_send_part(struct ship *ship, const struct ship_part *part, const
 			ship->counts.n_bytes += part->body.n;
 			return 0;
 		}
-		if (answer.outcome == STORE_REFUSED || !left)
+		if (ship_send_gives_up(ship, &answer, until))
 			return store_explain(ship->store, &answer, err);
 		may_be_there |= answer.begun;
-		left -= store_pause(tries, left);
+		store_pause(tries, store_left(until));
 	}
 }
 
@@ -119,8 +136,7 @@ int ship_send(struct ship *ship, int resumed, struct ktr_error *err)
 	for (unsigned i = 0; i < batch->n_parts; i++) {
 		int rc;
 
-		snprintf(token, sizeof(token), "ktr-%s-%s-%" PRIu64 "-%u", ship->trace, strrchr(ship->state.path,
-			'-') + 1,
+		snprintf(token, sizeof(token), "ktr-%s-%s-%" PRIu64 "-%u", ship->trace, ship->state.id,
 			 batch->number, i);
 		rc = ship_send_part(ship, &batch->part[i], token, resumed, err);
 		if (rc)
@@ -133,7 +149,7 @@ int ship_send(struct ship *ship, int resumed, struct ktr_error *err)
 int ship_send_block(struct ship *ship, enum schema_table table, struct native_block *block, struct ktr_error *err)
 {
 	struct ship_part part = { 0 };
-	uint64_t left = ship->store->options.patience_ns;
+	uint64_t until = store_until(ship->store);
 	struct store_answer answer = { .outcome = STORE_DONE };
 	int rc = 0;
 
@@ -145,10 +161,10 @@ int ship_send_block(struct ship *ship, enum schema_table table, struct native_bl
 		if (store_insert(ship->store, (const char *)part.query.at, NULL, part.body.at, part.body.n,
 			&answer) == STORE_DONE)
 			break;
-		if (answer.outcome == STORE_REFUSED || !left)
+		if (ship_send_gives_up(ship, &answer, until))
 			rc = store_explain(ship->store, &answer, err);
 		else
-			left -= store_pause(tries, left);
+			store_pause(tries, store_left(until));
 	}
 	ship->counts.n_bytes += part.body.n;
 	store_answer_free(&answer);

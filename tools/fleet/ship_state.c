@@ -6,8 +6,9 @@
  *	ktr-ship 1
  *	batches 17			the last one is this
  *	finished 0
- *	stream cpu_0 120034		the first event that has not gone when it is there
- *	part 0 1204511 INSERT INTO ...	a table, so many bytes, what inserts them
+ *	id 0123456789abcdef 0		of this shipping; 1: others may have shipped the trace before
+ *	stream cpu_0 120034 17		the first event that has not gone when it is there, and the first that has
+ *	part 0 1204511 89abcdef INSERT INTO ...	a table, so many bytes, their CRC32C, what inserts them
  *	where host = ...		what finds its first row
  *	end 0123abcd			CRC32C of all lines before
  *
@@ -27,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +56,7 @@ int ship_state_stream(struct ship_state *state, const char *name)
 		return -ENOMEM;
 	snprintf(state->stream[state->n_streams].name, sizeof(state->stream->name), "%s", name);
 	state->stream[state->n_streams].next = 0;
+	state->stream[state->n_streams].first = UINT64_MAX;
 	return (int)state->n_streams++;
 }
 
@@ -76,14 +79,15 @@ static char *ship_state_line(struct ship_state_text *text)
 	return line;
 }
 
-static int ship_state_part(struct ship_state *state, char *line, struct ship_state_text *text, uint64_t *n_bytes)
+static int ship_state_part(struct ship_state *state, char *line, struct ship_state_text *text, uint64_t *n_bytes,
+			   uint32_t *crc)
 {
 	struct ship_part *part = &state->pending.part[state->pending.n_parts];
 	unsigned table;
 	int at = 0;
 
-	if (state->pending.n_parts == SHIP_PARTS_MAX || sscanf(line, "part %u %" SCNu64 " %n", &table, n_bytes,
-		&at) < 2 || !at ||
+	if (state->pending.n_parts == SHIP_PARTS_MAX || sscanf(line, "part %u %" SCNu64 " %8" SCNx32 " %n", &table,
+		n_bytes, crc, &at) < 3 || !at ||
 	    table >= SCHEMA_TABLES || strncmp(line + at, "INSERT INTO ", 12) != 0)
 		return -EINVAL;
 	state->pending.n_parts++;
@@ -98,16 +102,20 @@ static int ship_state_part(struct ship_state *state, char *line, struct ship_sta
 
 static int ship_state_word(struct ship_state *state, const char *line)
 {
-	uint64_t number;
+	uint64_t number, first;
 	char name[40];
 	int i;
 
-	if (sscanf(line, "stream %39s %" SCNu64, name, &number) == 2) {
+	if (sscanf(line, "stream %39s %" SCNu64 " %" SCNu64, name, &number, &first) == 3) {
 		i = ship_state_stream(state, name);
-		if (i >= 0)
+		if (i >= 0) {
 			state->stream[i].next = number;
+			state->stream[i].first = first;
+		}
 		return i < 0 ? i : 0;
 	}
+	if (sscanf(line, "id %16[0-9a-f] %d", state->id, &state->is_again) == 2)
+		return 0;
 	if (sscanf(line, "batches %" SCNu64, &number) == 1)
 		state->n_batches = number;
 	else if (sscanf(line, "finished %" SCNu64, &number) == 1)
@@ -119,6 +127,7 @@ static int ship_state_word(struct ship_state *state, const char *line)
 static int ship_state_take(struct ship_state *state, struct ship_state_text *text, int whole)
 {
 	uint64_t n_bytes[SHIP_PARTS_MAX];
+	uint32_t crcs[SHIP_PARTS_MAX];
 	char *line = text->bytes;
 	unsigned long crc;
 	size_t before;
@@ -134,18 +143,21 @@ static int ship_state_take(struct ship_state *state, struct ship_state_text *tex
 	if (ktr__crc32c(0, text->bytes, before) != crc)
 		return -EINVAL;
 	while (!rc && text->at < before && (line = ship_state_line(text)) != NULL)
-		rc = strncmp(line, "part ", 5) == 0 ? ship_state_part(state, line, text,
-			&n_bytes[state->pending.n_parts])
-						    : ship_state_word(state, line);
+		rc = strncmp(line, "part ", 5) != 0	      ? ship_state_word(state, line)
+		     : state->pending.n_parts < SHIP_PARTS_MAX ? ship_state_part(state, line, text,
+									&n_bytes[state->pending.n_parts],
+									&crcs[state->pending.n_parts])
+							      : -EINVAL;
 	ship_state_line(text); /* its end */
 	for (unsigned i = 0; i < state->pending.n_parts && !rc && whole; i++) {
-		if (n_bytes[i] > text->n - text->at)
+		if (n_bytes[i] > text->n - text->at ||
+		    ktr__crc32c(0, text->bytes + text->at, n_bytes[i]) != crcs[i])
 			return -EINVAL;
 		native_buffer_add(&state->pending.part[i].body, text->bytes + text->at, n_bytes[i]);
 		text->at += n_bytes[i];
 		rc = state->pending.part[i].body.failed ? -ENOMEM : 0;
 	}
-	return rc;
+	return rc || state->id[0] ? rc : -EINVAL;
 }
 
 static int ship_state_name(const struct ship_state *state, const char *suffix, char **name)
@@ -163,13 +175,16 @@ static int ship_state_load(struct ship_state *state, const char *suffix, int who
 
 	if (rc)
 		return rc;
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	free(name);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) || st.st_size > SHIP_STATE_MAX || !(text.bytes = malloc((size_t)st.st_size + 1))) {
+	rc = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) || st.st_size > SHIP_STATE_MAX ? -EINVAL : 0;
+	if (!rc && !(text.bytes = malloc((size_t)st.st_size + 1)))
+		rc = -ENOMEM;
+	if (rc) {
 		close(fd);
-		return -ENOMEM;
+		return rc;
 	}
 	while (text.n < (size_t)st.st_size) {
 		ssize_t n = read(fd, text.bytes + text.n, (size_t)st.st_size - text.n);
@@ -179,6 +194,7 @@ static int ship_state_load(struct ship_state *state, const char *suffix, int who
 		text.n += (size_t)n;
 	}
 	close(fd);
+	text.bytes[text.n] = 0;
 	rc = ship_state_take(state, &text, whole);
 	free(text.bytes);
 	return rc;
@@ -241,6 +257,17 @@ static int ship_state_path(struct ship *ship, struct ktr_error *err)
 	return 0;
 }
 
+/* No other shipping of the trace has this id: servers know batches by it. */
+static int ship_state_draw(struct ship_state *state, struct ktr_error *err)
+{
+	uint64_t id;
+
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		return ktr_error_set(err, errno, "random numbers: %m");
+	snprintf(state->id, sizeof(state->id), "%016" PRIx64, id);
+	return 0;
+}
+
 int ship_state_open(struct ship *ship, struct ktr_error *err)
 {
 	struct ship_state *state = &ship->state;
@@ -263,8 +290,10 @@ int ship_state_open(struct ship *ship, struct ktr_error *err)
 		ship_batch_clear(&state->pending);
 	}
 	state->is_new = rc == -ENOENT;
-	if (rc == -ENOENT)
-		return 0;
+	if (rc == -ENOENT) {
+		state->is_again = ship->again;
+		return ship_state_draw(state, err);
+	}
 	return rc ? ktr_error_set(err, -rc, "%s%s: is damaged: %s", state->path, which, strerror(-rc)) : 0;
 }
 
@@ -288,15 +317,18 @@ static void ship_state_text(const struct ship_state *state, struct native_buffer
 	native_buffer_text(out, SHIP_STATE_HEAD);
 	snprintf(line, sizeof(line), "batches %" PRIu64 "\nfinished %d\n", state->n_batches, state->is_finished);
 	native_buffer_text(out, line);
+	snprintf(line, sizeof(line), "id %s %d\n", state->id, state->is_again);
+	native_buffer_text(out, line);
 	for (uint32_t i = 0; i < state->n_streams; i++) {
-		snprintf(line, sizeof(line), "stream %s %" PRIu64 "\n", state->stream[i].name,
-			state->stream[i].next);
+		snprintf(line, sizeof(line), "stream %s %" PRIu64 " %" PRIu64 "\n", state->stream[i].name,
+			state->stream[i].next, state->stream[i].first);
 		native_buffer_text(out, line);
 	}
 	for (unsigned i = 0; i < state->pending.n_parts; i++) {
 		const struct ship_part *part = &state->pending.part[i];
 
-		snprintf(line, sizeof(line), "part %u %zu ", part->table, part->body.n);
+		snprintf(line, sizeof(line), "part %u %zu %08x ", part->table, part->body.n,
+			 ktr__crc32c(0, part->body.at, part->body.n));
 		native_buffer_text(out, line);
 		native_buffer_text(out, (const char *)part->query.at);
 		native_buffer_text(out, "\nwhere ");
@@ -370,8 +402,11 @@ static int ship_state_write(struct ship_state *state, const char *suffix, struct
 		rc = -errno;
 	if (!rc)
 		rc = ship_state_sync_folder(state);
-	if (rc)
+	if (rc) {
 		ktr_error_at(err, name ? name : state->path, 0, 0, -rc, "%s", strerror(-rc));
+		if (fd >= 0)
+			unlink(beside);
+	}
 	native_buffer_free(&text);
 	free(name);
 	free(beside);

@@ -150,6 +150,9 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 	if (!stream)
 		return ktr_error_set(err, ENOMEM, "no memory");
 	ship->is_fresh = event->index >= stream->next;
+	if (!ship->is_fresh && event->index < stream->first)
+		return ktr_error_at(err, ship->path, 0, 0, EINVAL,
+				    "it begins before what has gone of this trace: parts go together, by the name of the whole; --state DIR begins anew");
 	if (ship->is_fresh && ship->with_events && ship_rows_is_next_day(ship, event)) {
 		rc = ship_walk_flush(ship, err);
 		if (rc)
@@ -161,9 +164,15 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 		rc = ktr__spans_event(ship->spans, event);
 	if (rc)
 		return ktr_error_set(err, -rc, "no memory");
-	if (ship->is_fresh)
+	if (ship->is_fresh) {
 		stream->next = event->index + 1;
+		if (stream->first == UINT64_MAX)
+			stream->first = event->index;
+	}
 	ship->n_waits = 0;
+	ship->is_cut = ship->follow && interrupt_came();
+	if (ship->is_cut)
+		return 1;
 	/* A few rows more than it holds do not matter. */
 	if (++ship->n_looked % SHIP_WALK_LOOKS != 0)
 		return 0;

@@ -66,7 +66,7 @@ struct store_reply {
 
 static int store_password(const char *path, char *password, struct ktr_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	ssize_t n = -1;
 
@@ -207,8 +207,11 @@ static size_t store_takes(char *bytes, size_t size, size_t n, void *context)
 	return reply->body.failed ? 0 : n;
 }
 
-/* The number after "Code: " where an exception's line begins; 0: there is none. */
-static int store_code(const char *text, size_t n, const char **line, size_t *n_line)
+/*
+ * The number after "Code: " where an exception begins; 0: there is none. late: after an answer that had begun, as
+ * its last line, for what was asked for may have such lines, too.
+ */
+static int store_code(const char *text, size_t n, int late, const char **line, size_t *n_line)
 {
 	static const char mark[] = "Code: ";
 
@@ -217,6 +220,8 @@ static int store_code(const char *text, size_t n, const char **line, size_t *n_l
 			!isdigit((unsigned char)text[at + sizeof(mark) - 1]) ||
 		    !(memmem(text + at, n - at, "DB::Exception", 13) || memmem(text + at, n - at, "e.displayText",
 			13)))
+			continue;
+		if (late && ((at && text[at - 1] != '\n') || memchr(text + at, '\n', n - at - 1)))
 			continue;
 		*line = text + at;
 		*n_line = n - at;
@@ -255,7 +260,7 @@ static void store_judge(struct store_answer *answer, const struct store_reply *r
 	memcpy(tail, reply->tail, reply->n_tail);
 	tail[reply->n_tail] = 0;
 	if (status != 200 || reply->n_tail)
-		answer->code = store_code(tail, reply->n_tail, &line, &n);
+		answer->code = store_code(tail, reply->n_tail, status == 200, &line, &n);
 	if (answer->code) {
 		store_line(answer, line, n);
 		answer->outcome = store_is_not_now(answer) ? STORE_AWAY : STORE_REFUSED;
@@ -291,7 +296,8 @@ static void store_options_set(struct store *store, const char *url, struct store
 		curl_load.easy_setopt(store->curl, CURL_LOAD_CAINFO, store->options.ca_file);
 }
 
-static enum store_outcome store_send(struct store *store, const char *url, const void *body, size_t n,
+/* once: libcurl itself sends it anew where a connection that it has used before turns out to be closed. */
+static enum store_outcome store_send(struct store *store, const char *url, const void *body, size_t n, int once,
 				     struct store_reply *reply, struct store_answer *answer)
 {
 	long status = 0;
@@ -299,6 +305,8 @@ static enum store_outcome store_send(struct store *store, const char *url, const
 
 	memset(answer, 0, sizeof(*answer));
 	store_options_set(store, url, reply);
+	if (once)
+		curl_load.easy_setopt(store->curl, CURL_LOAD_FRESH_CONNECT, 1L);
 	curl_load.easy_setopt(store->curl, CURL_LOAD_POSTFIELDS, body);
 	curl_load.easy_setopt(store->curl, CURL_LOAD_POSTFIELDSIZE, (long long)n);
 	rc = curl_load.easy_perform(store->curl);
@@ -369,7 +377,7 @@ enum store_outcome store_ask(struct store *store, const char *query, store_sink_
 		*answer = (struct store_answer){ .outcome = STORE_REFUSED, .text = "no memory" };
 		return answer->outcome;
 	}
-	outcome = store_send(store, (const char *)url.at, query, strlen(query), &reply, answer);
+	outcome = store_send(store, (const char *)url.at, query, strlen(query), 0, &reply, answer);
 	native_buffer_free(&url);
 	return outcome;
 }
@@ -398,7 +406,7 @@ enum store_outcome store_insert(struct store *store, const char *query, const ch
 		*answer = (struct store_answer){ .outcome = STORE_REFUSED, .text = "no memory" };
 		return answer->outcome;
 	}
-	outcome = store_send(store, (const char *)url.at, bytes, n, &reply, answer);
+	outcome = store_send(store, (const char *)url.at, bytes, n, 1, &reply, answer);
 	native_buffer_free(&url);
 	return outcome;
 }
@@ -421,15 +429,37 @@ uint64_t store_pause(unsigned n, uint64_t most_ns)
 	return ns;
 }
 
+uint64_t store_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * STORE_SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+uint64_t store_left(uint64_t until_ns)
+{
+	uint64_t now = store_now();
+
+	return until_ns > now ? until_ns - now : 0;
+}
+
+uint64_t store_until(const struct store *store)
+{
+	uint64_t now = store_now();
+
+	return store->options.patience_ns < UINT64_MAX - now ? now + store->options.patience_ns : UINT64_MAX;
+}
+
 enum store_outcome store_ask_patiently(struct store *store, const char *query, struct store_answer *answer)
 {
-	uint64_t left = store->options.patience_ns;
+	uint64_t until = store_until(store);
 
 	for (unsigned n = 0;; n++) {
-		if (store_ask(store, query, NULL, NULL, answer) != STORE_AWAY || !left)
+		if (store_ask(store, query, NULL, NULL, answer) != STORE_AWAY || !store_left(until))
 			return answer->outcome;
 		store_answer_free(answer);
-		left -= store_pause(n, left);
+		store_pause(n, store_left(until));
 	}
 }
 

@@ -92,6 +92,11 @@ enum store_outcome store_ask_patiently(struct store *store, const char *query, s
 enum store_outcome store_insert(struct store *store, const char *query, const char *token, const uint8_t *bytes,
 				size_t n, struct store_answer *answer);
 
+/* [ns] The moment, of CLOCK_MONOTONIC, at which patience is at an end if it begins now; what is left until one. */
+uint64_t store_until(const struct store *store);
+uint64_t store_left(uint64_t until_ns);
+uint64_t store_now(void);
+
 /* Sleeps before try number n, from 0: 0.2 s, doubling up to 60 s, each time a little other. [ns] slept */
 uint64_t store_pause(unsigned n, uint64_t most_ns);
 

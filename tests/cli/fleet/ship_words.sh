@@ -90,6 +90,12 @@ printf 'garbage\n' >"$dir/answer"
 says "no HTTP" '127.0.0.1' --to "$to"
 { printf 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n'; head -c 3000000 /dev/zero; } >"$dir/answer"
 says "a long answer" 'too long' --to "$to"
+# A part goes with its whole.
+mkdir -p "$dir/whole/ktr" "$dir/whole.2/ktr"
+: >"$dir/whole/ktr/info.jsonl"
+: >"$dir/whole.2/ktr/info.jsonl"
+status 1 "$ktr" ship --patience 0 --to "$to" --state "$dir/state" "$dir/whole.2"
+grep -q "whole.2 is a part of .*whole, which takes it along" "$dir/err" || fail "a part: $(cat "$dir/err")"
 # What the password is goes into a header alone.
 rm -f "$dir/answer.got"
 printf 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno\n' >"$dir/answer"
