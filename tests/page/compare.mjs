@@ -161,6 +161,8 @@ async function ranging(page) {
 	await page.mouse.move(y.x, y.y, { steps: 4 });
 	await page.mouse.up();
 	await page.waitForFunction(() => compare.state.range && /^In the range/.test(document.getElementById('headline').textContent));
+	/* The table comes after the words. */
+	await page.waitForFunction(() => /parse/.test(document.querySelector('#drawer tbody')?.textContent)).catch(() => {});
 	const range = await page.evaluate(() => compare.state.range), window = range.map((ns, i) => `--${['from', 'to'][i]}=${Math.round(ns)}ns`);
 	await names(page, 'range', { A: window, B: window });
 	await page.screenshot({ path: shots + '/compare-range.png' });

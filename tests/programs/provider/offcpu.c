@@ -41,7 +41,7 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void busy(uint64_t ns)
+static __attribute__((noinline)) void busy(uint64_t ns)
 {
 	uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
 
