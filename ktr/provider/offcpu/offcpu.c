@@ -2,7 +2,7 @@
 /*
  * The provider offcpu: offcpu:::blocked is a thread that was off the CPU in a call that waits: how long the call
  * was, how much CPU time it took, which it was, and the stack. It comes when the call has returned. Nobody is sent
- * a signal. As the provider lock, it is there in programs that were started with it asked for.
+ * a signal. It is there in programs that were started with it asked for; one that runs already calls the C library.
  */
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/lock/waits.h"

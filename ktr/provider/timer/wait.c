@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A daemon blocks all signals and waits for any of them, with sigwait(3) or a descriptor: there ours would be one
- * that it has never heard of. The agent stands in front of these calls, and takes it out of what they wait for.
- * Calls that go to the kernel past the C library are not seen.
+ * that it has never heard of. The agent stands in front of these calls, and takes it out of what they wait for;
+ * and tells how long that was, where somebody wants to know (off.h). Calls that go to the kernel past the C library
+ * are not seen.
  */
 #include "ktr/provider/timer/wait.h"
 
