@@ -157,9 +157,10 @@ static inline void codec_pack_numbers(const struct ktr__program *program, const 
 /*
  * The arguments of an event whose only string lies whole, without a NUL, in the words that it has no arguments for.
  * Returns their end; NULL: it is another one. What ktr__put_odd() does for any, without looking at each argument.
+ * Not inline: with registers of its own it takes a tenth less.
  */
-static inline uint8_t *codec_pack_text(const struct ktr__program *program, const struct ktr_entry *entry,
-				       uint8_t *at)
+static __attribute__((noinline)) uint8_t *codec_pack_text(const struct ktr__program *program,
+							  const struct ktr_entry *entry, uint8_t *at)
 {
 	const unsigned which = (unsigned)__builtin_ctz(program->payload), n_args = program->n_args;
 	const uint64_t *from = &entry->arg[n_args], length = entry->arg[which];
