@@ -78,7 +78,8 @@ static const struct ktr_reader_site *filter_site_of(const struct ktr__tables *ta
 }
 
 /* Argument i of a site: loaded. 1: it has no value here. */
-static int filter_known_arg(const struct ktr_reader_site *site, unsigned i, struct ktr__expr_op *op)
+static int filter_known_arg(const struct ktr_reader_site *site, unsigned i, struct ktr__expr_value *value,
+			    struct ktr__expr_op *op)
 {
 	if (i >= site->n_args)
 		return 1;
@@ -98,8 +99,11 @@ static int filter_known_arg(const struct ktr_reader_site *site, unsigned i, stru
 		op->code = KTR__EXPR_WORD;
 		op->what = KTR__EXPR_UNSIGNED;
 		return 0;
-	case KTR_ARG_F64:
 	case KTR_ARG_STR:
+		value->kind = KTR__EXPR_TEXT;
+		op->field = (uint16_t)(FILTER_ARG + i);
+		return 0;
+	case KTR_ARG_F64:
 		op->field = (uint16_t)(FILTER_ARG + i);
 		return 0;
 	default: /* a stack is no value */
@@ -123,9 +127,9 @@ static int filter_known(void *context, const struct ktr__expr_node *node, struct
 	const struct ktr_reader_site *site = known->site;
 
 	if (node->kind == KTR__EXPR_N_ARG)
-		return filter_known_arg(site, node->field, op);
+		return filter_known_arg(site, node->field, value, op);
 	if (node->kind == KTR__EXPR_N_NAMED)
-		return filter_known_arg(site, filter_arg_named(site, node->value.text), op);
+		return filter_known_arg(site, filter_arg_named(site, node->value.text), value, op);
 	if (node->field == KTR__FILTER_SPAN) {
 		op->length = (uint16_t)node->value.length;
 		op->value = (uint64_t)(node->value.text - known->filter->expr->texts);

@@ -215,15 +215,17 @@ static int trace_cursor_asks(void *context, uint32_t site)
 
 /*
  * Events that the filter does not let pass are passed over where they lie, if that can be told by their site, or by
- * their numbers. Does it let the next one pass? 0 also where that is not known yet.
+ * their numbers; where n_counted is not NULL, those that it lets pass as well, each of which raises it. Does the
+ * filter let the next one pass? 0 also where that is not known yet.
  */
-static int trace_cursor_sieve(struct ktr__trace_cursor *t)
+static int trace_cursor_sieve(struct ktr__trace_cursor *t, uint64_t *n_counted)
 {
 	struct ktr__event_source *source = t->c.source;
 	struct ktr__sieve sieve = { .site = source->sieve,
 				    .event = &t->c.event,
 				    .asks = trace_cursor_asks,
-				    .context = t };
+				    .context = t,
+				    .counts = n_counted != NULL };
 	uint32_t n;
 
 	if (t->walk.time_ns < t->limit_ns || source->n_sieve < t->walk.n_programs)
@@ -231,7 +233,9 @@ static int trace_cursor_sieve(struct ktr__trace_cursor *t)
 	t->c.event.cpu = t->head.cpu;
 	n = ktr__walk_sieve(&t->walk, &sieve, source->end_ns);
 	t->n_decoded += n;
-	source->n_filtered += n;
+	source->n_filtered += n - sieve.n_counted;
+	if (n_counted)
+		*n_counted += sieve.n_counted;
 	return sieve.wanted;
 }
 
@@ -269,7 +273,7 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 		if (rc <= 0)
 			return rc;
 		if (t->c.source->sieve)
-			wanted = trace_cursor_sieve(t);
+			wanted = trace_cursor_sieve(t, NULL);
 		if (t->c.source->counted)
 			trace_cursor_count_only(t);
 		rc = ktr__walk_next(&t->walk, &t->c.event, &found);
@@ -316,6 +320,8 @@ static int trace_cursor_count(struct ktr__cursor *cursor, uint64_t *n)
 			*n += t->walk.n_left;
 			t->in_packet = 0;
 		} else {
+			if (t->c.source->sieve)
+				trace_cursor_sieve(t, n);
 			rc = trace_cursor_advance(cursor);
 			if (rc <= 0 || cursor->key > cursor->source->end_ns)
 				return rc < 0 ? rc : 0;

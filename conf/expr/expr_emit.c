@@ -34,6 +34,25 @@ struct expr_emit {
 	struct ktr__expr_op op[KTR__EXPR_NODES_MAX];
 };
 
+/* It is a text, whenever it is loaded. */
+static int expr_emit_is_text(const struct expr_emit *e, unsigned at)
+{
+	return e->state[at] != EXPR_EMIT_COMPUTED && e->value[at].kind == KTR__EXPR_TEXT;
+}
+
+/* It is a number, if it is anything. */
+static int expr_emit_is_number(const struct expr_emit *e, unsigned at)
+{
+	switch (e->state[at]) {
+	case EXPR_EMIT_CONSTANT:
+		return e->value[at].kind <= KTR__EXPR_REAL;
+	case EXPR_EMIT_LOADED:
+		return e->op[at].code == KTR__EXPR_WORD;
+	default:
+		return 1;
+	}
+}
+
 /* What is known of a value; arithmetic nests as deeply as signs follow each other, at most. */
 static void expr_emit_look(struct expr_emit *e, unsigned at)
 {
@@ -54,8 +73,11 @@ static void expr_emit_look(struct expr_emit *e, unsigned at)
 		expr_emit_look(e, node->left);
 		expr_emit_look(e, node->right);
 		e->state[at] = EXPR_EMIT_COMPUTED;
-		if (e->state[node->left] == EXPR_EMIT_CONSTANT &&
-		    e->state[node->right] == EXPR_EMIT_CONSTANT) {
+		if (expr_emit_is_text(e, node->left) || expr_emit_is_text(e, node->right)) {
+			e->state[at] = EXPR_EMIT_CONSTANT;
+			e->value[at] = (struct ktr__expr_value){ .kind = KTR__EXPR_NONE };
+		} else if (e->state[node->left] == EXPR_EMIT_CONSTANT &&
+			   e->state[node->right] == EXPR_EMIT_CONSTANT) {
 			e->state[at] = EXPR_EMIT_CONSTANT;
 			e->value[at] = ktr__expr_arith(node->code, &e->value[node->left],
 						       &e->value[node->right]);
@@ -172,6 +194,10 @@ static unsigned expr_emit_test(struct expr_emit *e, const struct ktr__expr_node 
 	}
 	if ((e->state[node->left] == EXPR_EMIT_CONSTANT && left->kind == KTR__EXPR_NONE) ||
 	    (e->state[node->right] == EXPR_EMIT_CONSTANT && right->kind == KTR__EXPR_NONE))
+		return no;
+	if (node->code == KTR__EXPR_COMPARE &&
+	    ((expr_emit_is_text(e, node->left) && expr_emit_is_number(e, node->right)) ||
+	     (expr_emit_is_number(e, node->left) && expr_emit_is_text(e, node->right))))
 		return no;
 	if (expr_emit_word(e, node, op.what, &word)) {
 		word.yes = (uint8_t)yes;

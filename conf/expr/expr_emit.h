@@ -6,10 +6,10 @@
 #include "conf/expr/expr.h"
 
 /*
- * What is known of a FIELD, ARG or NAMED node while a program is emitted: 1 and a constant in *value
- * (NONE: it has no value here), or 0 and the op that will load it in *op: WORD where a test may look at
- * words[field] itself, signed or (what: KTR__EXPR_UNSIGNED) not, otherwise LOAD. Where no test can, WORD
- * is emitted as a LOAD with KTR__EXPR_FROM_WORD.
+ * What is known of a FIELD, ARG or NAMED node while a program is emitted: 1 and a constant in *value (NONE: it
+ * has no value here), or 0 and the op that will load it in *op, and the kind TEXT in *value if it is always a
+ * text. The op is WORD where a test may look at words[field] itself, signed or (what: KTR__EXPR_UNSIGNED) not,
+ * otherwise LOAD. Where no test can, WORD is emitted as a LOAD with KTR__EXPR_FROM_WORD.
  */
 typedef int ktr__expr_known_fn(void *context, const struct ktr__expr_node *node,
 			       struct ktr__expr_value *value, struct ktr__expr_op *op);

@@ -442,7 +442,7 @@ uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint6
 	const struct ktr__walk from = *walk; /* of which the compiler knows that nothing changes it */
 	const uint8_t *at = from.at, *args, *end;
 	uint64_t time_ns = from.time_ns, ns;
-	uint32_t n = 0, site;
+	uint32_t n = 0, n_counted = 0, site;
 	int asked;
 
 	sieve->wanted = 0;
@@ -459,9 +459,13 @@ uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint6
 			sieve->event->time_ns = ns;
 			end = codec_sieve_args(args, from.end, program, what & KTR__SIEVE_ARGS, sieve->event);
 			asked = end ? sieve->asks(sieve->context, site) : -1;
-			sieve->wanted = asked > 0;
-			if (asked)
+			if (asked < 0)
 				break;
+			if (asked && !sieve->counts) {
+				sieve->wanted = 1;
+				break;
+			}
+			n_counted += (uint32_t)asked;
 		} else {
 			end = codec_pass_args(args, from.end, program);
 		}
@@ -473,6 +477,7 @@ uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint6
 	walk->at = at;
 	walk->time_ns = time_ns;
 	walk->n_left -= n;
+	sieve->n_counted = n_counted;
 	return n;
 }
 

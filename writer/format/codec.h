@@ -91,12 +91,14 @@ struct ktr__sieve {
 	struct ktr_event *event; /* of those that are asked of: time_ns and the arguments; others may change, too */
 	int (*asks)(void *context, uint32_t site); /* 1: it is wanted, 0: it is not; -1: that is not known */
 	void *context;
+	int counts;	    /* 1: those that `asks` wants are counted, and passed over as well */
+	uint32_t n_counted; /* filled */
 	int wanted; /* filled: 1: the event that was come to is */
 };
 
 /*
  * Passes over events that are not wanted up to the first that is, or may be, or is later than until_ns, or has
- * anything unusual about it: ktr__walk_next() is to see that. Returns how many.
+ * anything unusual about it: ktr__walk_next() is to see that. Returns how many, those counted too.
  */
 uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint64_t until_ns);
 
