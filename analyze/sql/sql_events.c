@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Columns that lie in no record. */
-enum { SQL_EVENTS_MSG, SQL_EVENTS_ARGS, SQL_EVENTS_ID, SQL_EVENTS_VALUE, SQL_EVENTS_ARG0 };
+enum { SQL_EVENTS_MSG, SQL_EVENTS_ARGS, SQL_EVENTS_ID, SQL_EVENTS_VALUE };
 
 static const struct ktr__sql_column sql_events_columns[] = {
 	{ "time", "INTEGER", KTR__SQL_TIME, KTR__OF_EVENT(TIME, time_ns) },
@@ -34,12 +34,12 @@ static const struct ktr__sql_column sql_events_columns[] = {
 	{ "format", "TEXT", KTR__SQL_SITE, KTR__OF_SITE(TEXT, format) },
 	{ "msg", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(SQL_EVENTS_MSG) },
 	{ "args", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(SQL_EVENTS_ARGS) },
-	{ "arg0", "", KTR__SQL_NONE, KTR__SQL_OWN(SQL_EVENTS_ARG0) },
-	{ "arg1", "", KTR__SQL_NONE, KTR__SQL_OWN(SQL_EVENTS_ARG0 + 1) },
-	{ "arg2", "", KTR__SQL_NONE, KTR__SQL_OWN(SQL_EVENTS_ARG0 + 2) },
-	{ "arg3", "", KTR__SQL_NONE, KTR__SQL_OWN(SQL_EVENTS_ARG0 + 3) },
-	{ "arg4", "", KTR__SQL_NONE, KTR__SQL_OWN(SQL_EVENTS_ARG0 + 4) },
-	{ "arg5", "", KTR__SQL_NONE, KTR__SQL_OWN(SQL_EVENTS_ARG0 + 5) },
+	{ "arg0", "", KTR__SQL_ARG, KTR__SQL_OWN(0) },
+	{ "arg1", "", KTR__SQL_ARG, KTR__SQL_OWN(1) },
+	{ "arg2", "", KTR__SQL_ARG, KTR__SQL_OWN(2) },
+	{ "arg3", "", KTR__SQL_ARG, KTR__SQL_OWN(3) },
+	{ "arg4", "", KTR__SQL_ARG, KTR__SQL_OWN(4) },
+	{ "arg5", "", KTR__SQL_ARG, KTR__SQL_OWN(5) },
 	{ "idx", "INTEGER", KTR__SQL_NONE, KTR__OF_EVENT(U64, index) },
 	{ "keep", "INTEGER", KTR__SQL_NONE, KTR__OF_EVENT(U8, keep) },
 	{ "approx", "INTEGER", KTR__SQL_NONE, KTR__OF_EVENT(U8, approx) },
@@ -237,9 +237,7 @@ static void sql_events_own(struct ktr__sql_cursor *cursor, sqlite3_context *to, 
 	const struct ktr_event *event = &cursor->event;
 	const struct ktr_reader_site *site = event->site;
 
-	if (number >= SQL_EVENTS_ARG0)
-		ktr__sql_arg(to, event, number - SQL_EVENTS_ARG0);
-	else if (number == SQL_EVENTS_MSG)
+	if (number == SQL_EVENTS_MSG)
 		sql_events_msg(cursor, to);
 	else if (number == SQL_EVENTS_ARGS)
 		sql_events_args(cursor, to);
@@ -249,12 +247,6 @@ static void sql_events_own(struct ktr__sql_cursor *cursor, sqlite3_context *to, 
 		ktr__sql_arg(to, event, 0);
 	else if (site->value_arg >= 0)
 		ktr__sql_arg(to, event, (unsigned)site->value_arg);
-}
-
-/* Which arguments a column needs: all, where it is made of more than one. */
-static unsigned sql_events_own_args(unsigned number)
-{
-	return number >= SQL_EVENTS_ARG0 ? 1u << (number - SQL_EVENTS_ARG0) : (1u << KTR_ARGS_MAX) - 1;
 }
 
 /* SQLite does not tell beforehand whether it asks for this: if it does, groups are made once more with it. */
@@ -285,7 +277,7 @@ const struct ktr__sql_kind ktr__sql_events = {
 	.next = sql_events_next,
 	.own = sql_events_own,
 	.id = sql_events_id,
-	.own_args = sql_events_own_args,
+	.is_grouped = 1,
 	.back = sql_events_back,
 	.close = sql_events_close,
 	.needs_reader = 1,
@@ -301,7 +293,7 @@ const struct ktr__sql_kind ktr__sql_counters = {
 	.next = sql_events_next,
 	.own = sql_events_own,
 	.id = sql_events_id,
-	.own_args = sql_events_own_args,
+	.is_grouped = 1,
 	.back = sql_events_back,
 	.close = sql_events_close,
 	.needs_reader = 1,

@@ -156,7 +156,7 @@ static int group_can(const sqlite3_index_info *info, const struct ktr__sql_kind 
 	const struct ktr__tables *tables = ktr__reader_tables(ktr__sql_reader(sql));
 	unsigned parts = 0;
 
-	if (!kind->own_args || info->orderByConsumed || info->nOrderBy < 1 ||
+	if (!kind->is_grouped || info->orderByConsumed || info->nOrderBy < 1 ||
 	    info->nOrderBy > (int)GROUP_BY_MAX || source->kind != KTR_SOURCE_TRACE)
 		return 0;
 	for (int i = 0; i < info->nOrderBy; i++) {
@@ -209,8 +209,10 @@ static void group_read(struct ktr__sql_group *group, const struct ktr__sql_kind 
 			group->by_parts |= part;
 		} else if (part != GROUP_OTHER) {
 			group->keeps |= part;
-		} else {
-			group->args |= column->role == KTR__SQL_FILTER ? 0 : kind->own_args(column->field.at);
+		} else if (column->role == KTR__SQL_ARG) {
+			group->args |= 1u << column->field.at;
+		} else if (column->role != KTR__SQL_FILTER) {
+			group->args = (1u << KTR_ARGS_MAX) - 1;
 		}
 	}
 	/* Their types are the call site's, and the values of columns that are made of several of them. */

@@ -218,7 +218,9 @@ static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int
 
 	if (rc != SQLITE_OK)
 		return rc;
-	if (c->field.type)
+	if (c->role == KTR__SQL_ARG)
+		ktr__sql_arg(to, &cursor->event, c->field.at);
+	else if (c->field.type)
 		sql_module_field(cursor, to, column);
 	else if (c->role != KTR__SQL_FILTER)
 		cursor->kind->own(cursor, to, c->field.at);
@@ -362,11 +364,14 @@ static void sql_module_u64(sqlite3_context *to, uint64_t number)
 
 void ktr__sql_arg(sqlite3_context *to, const struct ktr_event *event, unsigned i)
 {
+	unsigned type = i < event->site->n_args ? event->site->arg[i].type : KTR_ARG_NONE;
 	double real;
 
-	if (i >= event->site->n_args)
+	if (type - KTR_ARG_I8 <= KTR_ARG_I64 - KTR_ARG_I8) { /* most are */
+		sqlite3_result_int64(to, (sqlite3_int64)event->arg[i]);
 		return;
-	switch (event->site->arg[i].type) {
+	}
+	switch (type) {
 	case KTR_ARG_F64:
 		memcpy(&real, &event->arg[i], sizeof(real));
 		sqlite3_result_double(to, real);
@@ -384,6 +389,6 @@ void ktr__sql_arg(sqlite3_context *to, const struct ktr_event *event, unsigned i
 		sql_module_u64(to, event->arg[i]);
 		break;
 	default:
-		sqlite3_result_int64(to, (sqlite3_int64)event->arg[i]);
+		break;
 	}
 }

@@ -56,7 +56,7 @@ static double sql_plan_share(sqlite3_index_info *info, int i, const struct ktr__
 	enum ktr__sql_role role = c->iColumn < 0 ? KTR__SQL_NONE : column[c->iColumn].role;
 	char op = ktr__sql_plan_op(c->op);
 
-	if (!c->usable || !op || role == KTR__SQL_NONE)
+	if (!c->usable || !op || role == KTR__SQL_NONE || role == KTR__SQL_ARG)
 		return 0;
 	if (sql_plan_is_time(role))
 		return op == '=' ? 1 / SQL_PLAN_ROWS : 0.25;

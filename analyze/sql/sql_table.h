@@ -24,6 +24,7 @@ enum ktr__sql_role {
 	KTR__SQL_NAME,   /* one that is a text, of an event */
 	KTR__SQL_SITE,   /* something of the call site: its field */
 	KTR__SQL_GROUP,  /* the call site's group, whatever the field */
+	KTR__SQL_ARG,    /* an argument of an event, numbered as of KTR__SQL_OWN() */
 	KTR__SQL_FILTER  /* hidden: an expression of ktr-filter(7) */
 };
 
@@ -43,6 +44,7 @@ struct ktr__sql_kind {
 	const char *name;
 	const struct ktr__sql_column *column; /* up to one without a name */
 	int is_planned; /* constraints are taken; else it is always the whole table, which is small */
+	int is_grouped; /* rows are events, which may come grouped; what the table owns is of all arguments */
 	int is_ordered; /* planned: rows come in the order of the first column, or the other way round */
 	const char *always; /* planned: a filter of all its walks, or NULL */
 	/* Begins. SQLite codes from here on; complaints by ktr__sql_complain(). */
@@ -59,8 +61,6 @@ struct ktr__sql_kind {
 	 * of RIGHT JOIN, by it. NULL: every walk is of all rows, and their running number does.
 	 */
 	int (*id)(struct ktr__sql_cursor *cursor, sqlite3_int64 *id); /* an SQLite code */
-	/* Which arguments a column of KTR__SQL_OWN() is made of, bit by bit. NULL: rows are not grouped. */
-	unsigned (*own_args)(unsigned number);
 	/* Goes back to the row, where cursor->is_ahead, since something of it is asked for. An SQLite code. */
 	int (*back)(struct ktr__sql_cursor *cursor);
 	void (*close)(struct ktr__sql_cursor *cursor); /* frees cursor->state; may be NULL */

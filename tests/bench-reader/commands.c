@@ -318,7 +318,6 @@ static void measure_reading(struct subject *s)
 	reads_shared(s, "dump --no-pager -j J TRACE", s->n_events, 0.066);
 	reads_shared(s, "json -j J --head HEAD TRACE", n_head, 0.027);
 	reads_shared(s, "export csv -j J -o /dev/null TRACE", s->n_events, 0.05);
-	reads_shared(s, "export perfetto -j J -o PICTURE TRACE", s->n_events, 0.053);
 	reads_shared(s, "export perfetto -j J -o /dev/null TRACE", s->n_events, 0.053);
 	reads(s, "export parquet -o PICTURE TRACE", s->n_events, 0.02);
 	reads(s, "sql TRACE SQL_WINDOW", s->n_window, 0.27);
