@@ -27,6 +27,8 @@ HAVE_SNAPPY := $(if $(wildcard /usr/include/snappy-c.h),1,0)
 HAVE_EDIT := $(if $(wildcard /usr/include/histedit.h),1,0)
 # Optional: ktr ship, fetch and fleet, which load the library when they run.
 HAVE_CURL := $(if $(shell pkg-config --exists libcurl 2>/dev/null && echo yes),1,0)
+# Optional: what ktr ship sends is packed.
+HAVE_LZ4 := $(if $(wildcard /usr/include/lz4.h),1,0)
 # Shadow stacks of x86-64: objects are marked as fit for them, which changes no instruction. The marks of our own
 # objects do not show where the C library's start files have none, so the linker is told (tests/cli/build/cet.sh
 # looks at each object). Whoever wants more, or none of it, says so in CFLAGS.
@@ -36,7 +38,7 @@ SHSTK_LINK = $(if $(and $(SHSTK),$(if $(filter -fcf-protection=none -fcf-protect
 comma := ,
 # A probe in ktr's own functions would record the recorder, whatever somebody's CFLAGS ask for.
 MOST_CFLAGS = -std=gnu11 $(WARN) $(SHSTK) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_DEMANGLE=$(HAVE_DEMANGLE) \
-	-DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -DKTR_HAVE_CURL=$(HAVE_CURL) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto) \
+	-DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -DKTR_HAVE_CURL=$(HAVE_CURL) -DKTR_HAVE_LZ4=$(HAVE_LZ4) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto) \
 	$(if $(findstring -fpatchable-function-entry,$(CFLAGS)),-fpatchable-function-entry=0)
 ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
@@ -124,7 +126,7 @@ LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/typ
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 # Of the command what decides who may be attached to: it is shown a made-up /proc; and what makes and takes bytes of a store.
 TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_refuse.c inject_maps.c) \
-	$(addprefix tools/fleet/,lz4_frame.c native.c rows.c utc.c)
+	$(addprefix tools/fleet/,frame.c native.c rows.c utc.c)
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(TEST_TOOLS) $(VIS_SRC) $(KTRACE_SRC))
 
 LIBKTR_LIBS  := -lpthread
@@ -135,7 +137,8 @@ TASK_LIBS    := $(DEMANGLE_LIBS) $(if $(filter 1,$(HAVE_LIBDW)),-ldw -lelf)
 VIS_LIBS     := -lz $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy)
 SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
 TYPES_LIBS   := $(if $(filter 1,$(HAVE_LIBDW)),-lelf)
-TOOL_LIBS    := $(TYPES_LIBS) $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
+LZ4_LIBS     := $(if $(filter 1,$(HAVE_LZ4)),-llz4)
+TOOL_LIBS    := $(TYPES_LIBS) $(LZ4_LIBS) $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 # Objects as they are, for our commands and tests, which call what is private.
@@ -414,7 +417,7 @@ $(O)/tests/unit: $(TEST_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a \
-		-lcunit $(TYPES_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+		-lcunit $(TYPES_LIBS) $(LZ4_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 # One suite alone, for a sanitizer that is asked of that.
 $(O)/tests/unit-crew: $(call obj,obj,tests/unit/main.c tests/unit/analyze/test_crew.c) $(O)/obj/libktrread.a $(O)/obj/libktr.a
@@ -438,7 +441,7 @@ $(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/obj/libktrread.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(ONE)/ktr.o $(O)/obj/libktrread.a \
-		-lcunit $(TYPES_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
+		-lcunit $(TYPES_LIBS) $(LZ4_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
 
 check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form
 	$(O)/tests/unit-one

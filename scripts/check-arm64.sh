@@ -74,7 +74,7 @@ fail() {
 has() { # header, library
 	if links "$1" "$2" >/dev/null 2>&1; then echo 1; else echo 0; fi
 }
-options="HAVE_LIBDW=$(has elfutils/libdwfl.h dw) HAVE_DEMANGLE=$(has libiberty/demangle.h iberty) HAVE_SQLITE=$(has sqlite3.h sqlite3) HAVE_SNAPPY=$(has snappy-c.h snappy) HAVE_EDIT=0 HAVE_NCURSES=0 HAVE_CURL=0"
+options="HAVE_LIBDW=$(has elfutils/libdwfl.h dw) HAVE_DEMANGLE=$(has libiberty/demangle.h iberty) HAVE_SQLITE=$(has sqlite3.h sqlite3) HAVE_SNAPPY=$(has snappy-c.h snappy) HAVE_EDIT=0 HAVE_NCURSES=0 HAVE_CURL=0 HAVE_LZ4=0"
 
 echo "check-arm64: building in $O, $options"
 # shellcheck disable=SC2086

@@ -30,6 +30,7 @@ need libedit-dev header histedit.h
 need libncurses-dev header ncurses.h
 need pkg-config command_ pkg-config
 need libcurl4-openssl-dev pkg-config --exists libcurl
+need liblz4-dev header lz4.h
 for kind in "$@"; do
 	case $kind in
 	demo)

@@ -57,6 +57,13 @@ PY
 fleet slow || fail "slow: $(cat err)"
 grep -q '^basis: hosts 3, traces 3, events lost [1-9]' out || fail "what it rests on: $(tail -n 1 out)"
 head -n 1 out | grep -q '^host  *grp  *id  *dur' || fail "a table: $(head -n 2 out)"
+fleet slow --host one || fail "slow --host: $(cat err)"
+lost=$(sql one 'SELECT coalesce(sum(events), 0) FROM losses')
+grep -q "^basis: hosts 1, traces 1, events lost $lost," out || fail "what it rests on of one host, which lost $lost: $(tail -n 1 out)"
+fleet losses --host lossy && [ "$(tail -n 1 out | grep -o 'lost [0-9]*')" = "lost $(sql lossy 'SELECT sum(events) FROM losses')" ] ||
+	fail "what it rests on of the one that lost: $(tail -n 1 out)"
+"$ktr" fleet diff one two --host one --sql >out 2>err && fail "diff --host: $(cat out)"
+grep -q 'diff is about those that it names' err || fail "diff --host: $(cat err)"
 is "a window before all" "$(rows class top --to 2001-01-01)" ""
 "$ktr" fleet span "it's" --sql --database other >out
 grep -q "'it\\\\x27s' AS name," out && grep -q 'FROM other.span_minute' out || fail "--sql: $(cat out)"

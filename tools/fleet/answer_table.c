@@ -107,7 +107,7 @@ static void answer_shown(const struct answer_table *table, size_t row, unsigned 
 					 units[i].unit);
 				if (ns / units[i].ns >= 999.5)
 					snprintf(shown, ANSWER_CELL_MAX, "%.0f %s", ns / units[i].ns,
-						units[i].unit);
+						 units[i].unit);
 				return;
 			}
 		snprintf(shown, ANSWER_CELL_MAX, "%.0f ns", ns);
@@ -173,7 +173,7 @@ json_t *answer_table_json(const struct answer_table *table)
 
 		for (unsigned c = 0; c < table->n_columns; c++)
 			json_object_set_new(row, table->cell[c],
-				answer_value(table->cell[r * table->n_columns + c]));
+					    answer_value(table->cell[r * table->n_columns + c]));
 		json_array_append_new(rows, row);
 	}
 	return rows;

@@ -39,11 +39,11 @@ static int fetch_take_around(void *at, const char *what, const char *value, char
 static const struct option_row fetch_rows[] = {
 	OPTION_TEXT(0, "host", "NAME", struct fetch_command, host, "of this host"),
 	OPTION_TEXT(0, "trace", "UUID", struct fetch_command, trace,
-		"of this trace, where the host has several then"),
+		    "of this trace, where the host has several then"),
 	OPTION_TAKE(0, "around", "WHAT", struct fetch_command, slowest, fetch_take_around,
 		    "around \"slowest NAME\", the span of that name that took longest"),
 	OPTION_TEXT(0, "from", "TIME", struct fetch_command, from,
-		"begin there: 2026-11-27T08:30:00.25, of UTC, or seconds since 1970"),
+		    "begin there: 2026-11-27T08:30:00.25, of UTC, or seconds since 1970"),
 	OPTION_TEXT(0, "to", "TIME", struct fetch_command, to, "end before that"),
 	OPTION_TEXT('o', "output", "TRACE", struct fetch_command, output, "the trace to write (" FETCH_OUTPUT ")"),
 	OPTION_TIME(0, "patience", "DURATION", struct fetch_command, store.patience_ns, 0, "10s or 1h",
@@ -73,7 +73,7 @@ static void fetch_is(struct native_buffer *query, const char *name, const char *
 
 /* The answer to a query of one line or more, for free(); NULL with err filled. */
 static int fetch_ask(struct store *store, struct native_buffer *query, struct store_answer *answer,
-	struct ktr_error *err)
+		     struct ktr_error *err)
 {
 	int rc = 0;
 
@@ -102,7 +102,7 @@ static int fetch_is_uuid(const char *text)
  * filled.
  */
 static int fetch_slowest(struct fetch *fetch, const char *name, const char *host, const char *trace,
-	struct ktr_error *err)
+			 struct ktr_error *err)
 {
 	struct native_buffer query = { 0 };
 	struct store_answer answer;
@@ -113,9 +113,8 @@ static int fetch_slowest(struct fetch *fetch, const char *name, const char *host
 
 	native_buffer_text(&query, "SELECT toString(trace), ts, dur FROM ");
 	native_buffer_text(&query, fetch->store->options.database);
-	snprintf(text, sizeof(text), ".spans WHERE unsure = 0 AND open = 0 AND ts >= %" PRId64 " AND ts < %"
-		PRId64, fetch->from_ts,
-		 fetch->to_ts);
+	snprintf(text, sizeof(text), ".spans WHERE unsure = 0 AND open = 0 AND ts >= %" PRId64 " AND ts < %" PRId64,
+		 fetch->from_ts, fetch->to_ts);
 	native_buffer_text(&query, text);
 	native_buffer_text(&query, " AND (id = ");
 	store_quote(&query, name, strlen(name));
@@ -172,7 +171,7 @@ static int fetch_choose(struct fetch *fetch, const char *host, const char *trace
 	native_buffer_text(&query, "SELECT toString(trace), utc_offset, n_cpus, host, name FROM ");
 	native_buffer_text(&query, fetch->store->options.database);
 	snprintf(text, sizeof(text), ".traces FINAL WHERE first_ts < %" PRId64 " AND last_ts >= %" PRId64,
-		fetch->to_ts, fetch->from_ts);
+		 fetch->to_ts, fetch->from_ts);
 	native_buffer_text(&query, text);
 	fetch_is(&query, "host", host);
 	fetch_is(&query, "toString(trace)", trace);

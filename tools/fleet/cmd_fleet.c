@@ -146,7 +146,7 @@ static int fleet_question(struct fleet_command *c, const struct question **quest
 
 	if (optind == argc)
 		return usage_error(argv[0],
-			"which question? top, slow, losses, hosts, span NAME, diff A B or basis");
+				   "which question? top, slow, losses, hosts, span NAME, diff A B or basis");
 	*question = question_find(argv[optind]);
 	if (!*question)
 		return usage_error(argv[0],
@@ -162,6 +162,8 @@ static int fleet_question(struct fleet_command *c, const struct question **quest
 		fleet_value(c, "b", argv[optind + 1], 0);
 	}
 	optind += (int)(*question)->n_operands;
+	if (c->host && (*question)->n_operands == 2)
+		return usage_error(argv[0], "--host %s: %s is about those that it names", c->host, (*question)->name);
 	if (c->host)
 		fleet_value(c, "only_host", c->host, 0);
 	if (c->from && utc_parse(c->from, &ts))

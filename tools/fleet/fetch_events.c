@@ -225,7 +225,7 @@ static int fetch_events_rows(struct fetch_events *e, struct ktr_error *err)
 		rc = ktr_error_set(err, -bad, "%s: its events make no sense", fetch->store->shown);
 	else if (!rc && rows.n_rows != n)
 		rc = ktr_error_set(err, EPROTO, "%s: of %" PRIu64 " events it sent %" PRIu64, fetch->store->shown,
-			n, rows.n_rows);
+				   n, rows.n_rows);
 	native_buffer_free(&query);
 	store_answer_free(&answer);
 	return rc;
@@ -244,8 +244,8 @@ int fetch_events(struct fetch *fetch, struct ktr_error *err)
 	if (!rc)
 		rc = ktr__trace_writer_open(&e.writer, fetch->output, &head, fetch->n_cpus, err);
 	if (!rc) {
-		rc = ktr__trace_writer_source(e.writer, fetch->reader, (struct ktr__trace_writer_place){ 0, 0,
-			0 }, err);
+		rc = ktr__trace_writer_source(e.writer, fetch->reader, (struct ktr__trace_writer_place){ 0, 0, 0 },
+					      err);
 		rc = rc < 0 ? rc : ktr__trace_writer_begin(e.writer, err);
 		if (!rc)
 			rc = fetch_events_rows(&e, err);

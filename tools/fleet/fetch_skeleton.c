@@ -120,8 +120,7 @@ int fetch_skeleton(struct fetch *fetch, struct ktr_error *err)
 		rc = ktr_reader_open(fetch->skeleton, &options, &fetch->reader, err);
 	if (!rc && !ktr__reader_head(fetch->reader))
 		rc = ktr_error_set(err, EPROTO, "%s: what it has of the trace %s makes no sense",
-			fetch->store->shown,
-				   fetch->trace);
+				   fetch->store->shown, fetch->trace);
 	return rc;
 }
 

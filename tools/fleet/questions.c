@@ -69,8 +69,7 @@ static void question_line(struct native_buffer *out, const char *line, size_t n,
 }
 
 int question_query(const struct question *question, const char *database, const struct question_value *value,
-	unsigned n_values,
-		   struct native_buffer *out)
+		   unsigned n_values, struct native_buffer *out)
 {
 	for (const char *line = question->sql, *end; *line; line = *end ? end + 1 : end) {
 		const struct question_value *set = NULL;

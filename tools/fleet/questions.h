@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The questions that ktr fleet asks: each is a file of SQL, which others take as it is. What can be told of one
- * stands in its first lines, a name each: "'' AS only_host,".
+ * stands in lines of its own, a name each: "'' AS only_host,".
  */
 #ifndef FLEET_QUESTIONS_H
 #define FLEET_QUESTIONS_H
@@ -39,7 +39,6 @@ const struct question *question_find(const char *name);
 
 /* The query, of a database, with the values that are given, and a NUL. 0 or -ENOMEM. */
 int question_query(const struct question *question, const char *database, const struct question_value *value,
-	unsigned n_values,
-		   struct native_buffer *out);
+		   unsigned n_values, struct native_buffer *out);
 
 #endif

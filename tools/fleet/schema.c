@@ -113,8 +113,7 @@ static const char *schema_codec(const struct native_shape *shape)
 }
 
 static void schema_engine(const struct schema_form *form, struct native_buffer *out, const char *name,
-	const char *engine,
-			  const char *arguments, const char *by)
+			  const char *engine, const char *arguments, const char *by)
 {
 	char text[512];
 
@@ -168,12 +167,12 @@ static void schema_create(const struct schema_form *form, struct native_buffer *
 		native_buffer_text(out, schema_more[i].more);
 	}
 	schema_engine(form, out, schema_tables[i].name, schema_more[i].engine, schema_more[i].arguments,
-		schema_more[i].by);
+		      schema_more[i].by);
 	schema_settings(form, out, schema_more[i].ages);
 }
 
 static void schema_create_view(const struct schema_form *form, struct native_buffer *out,
-	const struct schema_view *view)
+			       const struct schema_view *view)
 {
 	schema_text(form, out, "CREATE TABLE IF NOT EXISTS @.");
 	native_buffer_text(out, view->name);

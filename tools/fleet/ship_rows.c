@@ -7,7 +7,7 @@
 
 #include "analyze/read/reader.h"
 #include "analyze/stats/ends.h"
-#include "tools/fleet/lz4_frame.h"
+#include "tools/fleet/frame.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -240,7 +240,7 @@ int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event
 }
 
 int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_table table,
-	struct native_block *block)
+		   struct native_block *block)
 {
 	struct native_buffer plain = { 0 };
 	int rc = native_write(block, &plain);
@@ -258,15 +258,14 @@ int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_
 	native_buffer_text(&part->query, ") FORMAT Native");
 	native_buffer_add(&part->query, "", 1);
 	if (!rc)
-		rc = lz4_frame_write(&part->body, plain.at, plain.n);
+		rc = frame_write(&part->body, plain.at, plain.n);
 	native_buffer_free(&plain);
 	return rc ? rc : part->query.failed ? -ENOMEM : 0;
 }
 
 /* The block's part, and where its first row is; the block is empty then. */
 static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum schema_table table,
-	struct native_block *block,
-			  struct native_buffer *where)
+			  struct native_block *block, struct native_buffer *where)
 {
 	struct ship_part *part = &batch->part[batch->n_parts];
 	int rc;

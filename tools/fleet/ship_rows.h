@@ -22,6 +22,6 @@ int ship_rows_batch(struct ship *ship, struct ship_batch *batch);
 
 /* A block and what inserts it, compressed. 0 or -ENOMEM. */
 int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_table table,
-	struct native_block *block);
+		   struct native_block *block);
 
 #endif

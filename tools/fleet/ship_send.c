@@ -202,7 +202,7 @@ static int ship_send_version(struct store *store, struct ktr_error *err)
 	int rc = 0;
 
 	snprintf(query, sizeof(query), "SELECT max(version) FROM %s.schema FORMAT TabSeparated",
-		store->options.database);
+		 store->options.database);
 	if (store_ask_patiently(store, query, &answer) != STORE_DONE)
 		rc = answer.code == 164 || answer.code == 497 || answer.code == 291 ? 0 : store_explain(store,
 			&answer, err);
@@ -210,8 +210,7 @@ static int ship_send_version(struct store *store, struct ktr_error *err)
 		rc = ktr_error_set(err, EPROTO, "%s does not answer with a number", store->shown);
 	else if (version > SCHEMA_VERSION)
 		rc = ktr_error_set(err, ENOTSUP, "%s: the tables in %s are of version %u, this ktr knows %d",
-			store->shown,
-				   store->options.database, version, SCHEMA_VERSION);
+				   store->shown, store->options.database, version, SCHEMA_VERSION);
 	store_answer_free(&answer);
 	return rc;
 }
@@ -225,7 +224,7 @@ int ship_send_check(struct store *store, struct ktr_error *err)
 	if (rc)
 		return rc;
 	snprintf(query, sizeof(query),
-		"SELECT name, engine FROM system.tables WHERE database = '%s' FORMAT TabSeparated",
+		 "SELECT name, engine FROM system.tables WHERE database = '%s' FORMAT TabSeparated",
 		 store->options.database);
 	if (store_ask_patiently(store, query, &answer) == STORE_DONE)
 		ship_send_engine(store, answer.bytes);

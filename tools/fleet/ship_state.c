@@ -321,7 +321,7 @@ static void ship_state_text(const struct ship_state *state, struct native_buffer
 	native_buffer_text(out, line);
 	for (uint32_t i = 0; i < state->n_streams; i++) {
 		snprintf(line, sizeof(line), "stream %s %" PRIu64 " %" PRIu64 "\n", state->stream[i].name,
-			state->stream[i].next, state->stream[i].first);
+			 state->stream[i].next, state->stream[i].first);
 		native_buffer_text(out, line);
 	}
 	for (unsigned i = 0; i < state->pending.n_parts; i++) {

@@ -57,8 +57,8 @@ static void ship_walk_uuid(struct ship *ship)
 	for (unsigned i = 0; i < 16; i++)
 		ship->uuid[i] = u[i / 8 * 8 + 7 - i % 8];
 	snprintf(ship->trace, sizeof(ship->trace),
-		"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
-		 u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3],
+		 u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 }
 
 /*

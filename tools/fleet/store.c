@@ -116,7 +116,7 @@ static int store_address(struct store *store, const char *url, struct ktr_error 
 	n = strcspn(host, "/?#");
 	if (memchr(host, '@', n))
 		return ktr_error_set(err, EINVAL,
-			"an address is seen by all: --user and --password-file say who asks");
+				     "an address is seen by all: --user and --password-file say who asks");
 	if (!n || host[n] == '?' || host[n] == '#' || strpbrk(host + n, "?#"))
 		return ktr_error_set(err, EINVAL, "\"%s\" is no address such as http://host:8123", url);
 	if (asprintf(&store->base, "%s%s?", url, host[n] ? "" : "/") < 0 ||
@@ -496,7 +496,7 @@ int store_explain(const struct store *store, const struct store_answer *answer, 
 	case 194: /* REQUIRED_PASSWORD */
 	case 516: /* AUTHENTICATION_FAILED */
 		return ktr_error_set(err, EACCES,
-			"%s does not know the user %s by that password (--user, --password-file)",
+				     "%s does not know the user %s by that password (--user, --password-file)",
 				     store->shown, who);
 	case 60: /* UNKNOWN_TABLE */
 	case 81: /* UNKNOWN_DATABASE */
@@ -504,12 +504,12 @@ int store_explain(const struct store *store, const struct store_answer *answer, 
 				     store->shown, store->options.database, answer->text);
 	case 242: /* TABLE_IS_READ_ONLY */
 		return ktr_error_set(err, EROFS, "%s: a table can only be read just now: %s", store->shown,
-			answer->text);
+				     answer->text);
 	case 164: /* READONLY */
 	case 291: /* DATABASE_ACCESS_DENIED */
 	case 497: /* ACCESS_DENIED */
 		return ktr_error_set(err, EACCES, "%s: the user %s may not do that: %s", store->shown, who,
-			answer->text);
+				     answer->text);
 	default:
 		return ktr_error_set(err, answer->outcome == STORE_AWAY ? EHOSTUNREACH : EPROTO, "%s%s: %s",
 			store->shown,

@@ -86,7 +86,7 @@ enum store_outcome store_ask(struct store *store, const char *query, store_sink_
 enum store_outcome store_ask_patiently(struct store *store, const char *query, struct store_answer *answer);
 
 /*
- * Inserts compressed bytes (lz4_frame.h) by a query such as "INSERT INTO t (a,b) FORMAT Native". token: what the
+ * Inserts compressed bytes (frame.h) by a query such as "INSERT INTO t (a,b) FORMAT Native". token: what the
  * server may know the block by if it comes again, or NULL.
  */
 enum store_outcome store_insert(struct store *store, const char *query, const char *token, const uint8_t *bytes,

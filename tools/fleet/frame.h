@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bytes as ClickHouse takes them compressed: frames of a checksum, a method, two lengths and a block of LZ4, or
+ * where this was built without liblz4, of the bytes as they are. The checksum is 0: the server is told not to look
+ * at it, for the connection has its own.
+ */
+#ifndef FLEET_FRAME_H
+#define FLEET_FRAME_H
+
+#include "tools/fleet/native.h"
+
+#define FRAME_HEAD  25 /* [bytes] 16 of the checksum; the method; lengths: from it on, and unpacked */
+#define FRAME_BYTES ((size_t)1 << 20) /* [bytes] in a frame: what the server's own have */
+
+#define FRAME_PLAIN 0x02 /* methods */
+#define FRAME_LZ4   0x82
+
+/* Appends frames of n bytes. 0 or -ENOMEM. */
+int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n);
+
+#endif
