@@ -152,13 +152,26 @@ static int sampler_gap(struct ktr__sampler *sampler, struct ktr__sampler_thread 
 
 /* ---- events ---- */
 
+/* Who leaves a CPU was on it, who comes was off, since it began or the kernel was listened to. */
+static void sampler_begins(const struct ktr__sampler *sampler, struct ktr__sampler_thread *t, uint8_t kind)
+{
+	uint64_t ns = t->thread->start_ns > sampler->first_ns ? t->thread->start_ns : sampler->first_ns;
+
+	if (kind != KTR__KERNEL_IN) {
+		t->on_since_ns = ns;
+	} else {
+		t->since_ns = ns;
+		t->how = KTR__SAMPLE_ASLEEP;
+	}
+}
+
 static int sampler_switch(struct ktr__sampler *sampler, struct ktr__sampler_thread *t, uint8_t kind, uint64_t ns)
 {
 	int rc = 0;
 
 	sampler->has_switches = 1;
 	if (!t->is_known)
-		t->on_since_ns = t->thread->start_ns > sampler->first_ns ? t->thread->start_ns : sampler->first_ns;
+		sampler_begins(sampler, t, kind);
 	t->is_known = 1;
 	t->on_ns += t->on_since_ns && t->on_since_ns < ns && kind != KTR__KERNEL_IN ? ns - t->on_since_ns : 0;
 	t->on_since_ns = kind == KTR__KERNEL_IN ? ns : 0;

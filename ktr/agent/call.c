@@ -14,6 +14,7 @@
 #include "ktr/knob/settings.h"
 #include "ktr/provider/heap/heap.h"
 #include "ktr/provider/lock/lock.h"
+#include "ktr/provider/offcpu/offcpu.h"
 #include "ktr/provider/plain/plain.h"
 #include "ktr/provider/profile/profile.h"
 #include "ktr/provider/usdt/usdt.h"
@@ -63,6 +64,7 @@ static int call_begin(struct ktr_error *err)
 	ktr__plain_begin();
 	ktr__profile_begin();
 	ktr__lock_begin();
+	ktr__offcpu_begin();
 	ktr__heap_begin();
 	return ktr__own.sealed
 		       ? ktr_error_set(err, EPERM, "it is in a sandbox, where no knob is set")

@@ -6,7 +6,7 @@
 #include "tools/attach/profile_attached.h"
 
 #include "ktr/control/session_join.h"
-#include "ktr/provider/session/specs.h"
+#include "ktr/session/kernel_event.h"
 #include "ktr/session/table.h"
 #include "tools/attach/attach_knobs.h"
 #include "tools/attach/attach_probes.h"
@@ -22,9 +22,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-#define PROFILE_WAIT_MS 3000 /* for a process that does not get to run */
+#define PROFILE_NAP_NS 10000000
+#define PROFILE_TRIES  100 /* for the writer's next round; a process may not get to run */
+#define PROFILE_KERNEL KTR_KERNEL_SWITCH_CLASS "," KTR_KERNEL_FAULT_CLASS
 
 static volatile sig_atomic_t profile_stop;
 
@@ -50,12 +53,48 @@ static void profile_catch(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &ends, before);
 }
 
-/* Has the probe switched on, and its class recorded, which is there with its first probe. 0 or -errno. */
-static int profile_begin(const char *session, const char *probe, struct ktr_error *err)
+/* Does the process hear what the kernel tells? It tries once a second where it may not. */
+static int profile_is_fed(const char *session)
 {
-	int rc = attach_probes_on(session, probe, err);
+	const struct timespec nap = { 0, PROFILE_NAP_NS };
+	struct ktr__session_rw joined;
+	int n_seen = 0;
 
-	return rc ? rc : attach_knobs_set(session, "debug.ktr.mask=profile\n", err);
+	if (ktr__session_join(session, &joined, NULL))
+		return 0;
+	for (int i = 0; i < PROFILE_TRIES && n_seen < 2; i++) {
+		nanosleep(&nap, NULL);
+		n_seen = __atomic_load_n(&joined.control->feeder, __ATOMIC_ACQUIRE) ? n_seen + 1 : 0;
+	}
+	ktr__session_detach(&joined);
+	ktr__table_forget(); /* it is mapped again, maybe at the same place */
+	return n_seen == 2;
+}
+
+static int profile_listen(const struct profile_attached *p, const char *session, struct ktr_error *err)
+{
+	int rc = attach_knobs_set(session, "debug.ktr.kernel=all\ndebug.ktr.mask=" PROFILE_KERNEL "\n", err);
+
+	if (!rc && !profile_is_fed(session))
+		fprintf(stderr,
+			"ktr: process %d may not hear of its context switches, by perf_event_open(2): its standard error says "
+			"why. What is off the CPU is told by calls that wait alone\n",
+			(int)p->pid);
+	return rc;
+}
+
+/*
+ * Has the probes switched on, and their classes recorded, which are there with their first probes: the kernel is
+ * listened to from before the first of them. 0 or -errno.
+ */
+static int profile_begin(const struct profile_attached *p, const char *session, struct ktr_error *err)
+{
+	char knobs[256];
+	int rc = p->kernel ? profile_listen(p, session, err) : 0;
+
+	rc = rc ? rc : attach_probes_on(session, p->probes, err);
+	snprintf(knobs, sizeof(knobs), "debug.ktr.mask=%s%s\n", p->mask, p->kernel ? "," PROFILE_KERNEL : "");
+	return rc ? rc : attach_knobs_set(session, knobs, err);
 }
 
 /* Has it ended? A parent may not have noticed yet. fd: of the process; < 0: it has none. */
@@ -102,7 +141,7 @@ int profile_attached(const struct profile_attached *p)
 	if (rc)
 		return rc;
 	fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0);
-	rc = profile_begin(session, p->probe, &err);
+	rc = profile_begin(p, session, &err);
 	if (rc) {
 		fail_with(p->command, &err);
 	} else {

@@ -8,7 +8,9 @@
 struct profile_attached {
 	const char *command; /* argv[0] */
 	uint64_t pid, for_ns; /* 0: until a signal comes or it ends */
-	const char *trace, *probe; /* a SPEC */
+	const char *trace, *probes; /* SPECs, separated by commas */
+	const char *mask;	    /* classes that come with them */
+	int kernel;		    /* context switches and page faults, too */
 	int force;
 };
 

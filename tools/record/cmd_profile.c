@@ -15,7 +15,7 @@
 struct profile_command {
 	struct run run;
 	uint64_t rate, pid, for_ns;
-	int force, off;
+	int force, off, asked_mask;
 };
 
 static const struct option_row profile_rows[] = {
@@ -60,20 +60,19 @@ static const struct options profile_options = {
 };
 
 /* One that runs already. */
-static int profile_process(const struct profile_command *c, int argc, const char *probe)
+static int profile_process(const struct profile_command *c, int argc, const char *probes)
 {
 	struct profile_attached attached = { .command = c->run.command, .pid = c->pid, .for_ns = c->for_ns,
-					     .trace = c->run.trace, .probe = probe, .force = c->force };
+					     .trace = c->run.trace, .probes = probes, .mask = c->run.mask,
+					     .kernel = c->off, .force = c->force };
 	int rc;
 
 	if (optind < argc)
 		return usage_error(c->run.command, "either -p PID or a program");
-	if (c->off)
-		return usage_error(c->run.command, "--off-cpu is of a program that is started: what it calls is known then");
 	if (c->run.kernel || c->run.children || c->run.session || c->run.entries ||
 	    c->run.rotate.bytes != ROTATE_AS_IT_IS || c->run.rotate.ns != ROTATE_AS_IT_IS ||
-	    c->run.rotate.keep != ROTATE_AS_IT_IS || strcmp(c->run.mask, "profile") != 0)
-		return usage_error(c->run.command, "with -p only -d, -F, -o and -f can be given");
+	    c->run.rotate.keep != ROTATE_AS_IT_IS || c->asked_mask)
+		return usage_error(c->run.command, "with -p only -d, -F, -o, -f and --off-cpu can be given");
 	rc = profile_attached(&attached);
 	if (!rc)
 		run_code_keep(c->run.command, c->run.trace);
@@ -89,17 +88,16 @@ static int cmd_profile(int argc, char **argv)
 	c.run.mask = "profile";
 	if (!options_parse(&profile_options, argc, argv, &c, &rc))
 		return rc;
-	snprintf(probe, sizeof(probe), "profile:::profile-%u", (unsigned)c.rate);
+	snprintf(probe, sizeof(probe), "profile:::profile-%u%s", (unsigned)c.rate,
+		 c.off ? ",offcpu:::blocked" : "");
+	c.asked_mask = strcmp(c.run.mask, "profile") != 0;
+	if (c.off && !c.asked_mask)
+		c.run.mask = "profile,offcpu";
 	if (c.pid)
 		return profile_process(&c, argc, probe);
 	if (c.for_ns || c.force)
 		return usage_error(argv[0], "-d and -f are of -p");
-	if (c.off) {
-		if (strcmp(c.run.mask, "profile") == 0)
-			c.run.mask = "profile,offcpu";
-		strcat(probe, ",offcpu:::blocked");
-		c.run.kernel = 1;
-	}
+	c.run.kernel |= c.off;
 	c.run.profile = probe;
 	c.run.agent = 1;
 	return run_program(&c.run, argv + optind);

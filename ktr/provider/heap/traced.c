@@ -11,8 +11,8 @@
 #include "ktr/provider/heap/traced.h"
 
 #include "ktr/provider/heap/tell.h"
+#include "ktr/provider/imports/image.h"
 #include "ktr/provider/profile/create.h"
-#include "ktr/provider/profile/image.h"
 #include "ktr/provider/registry/fire.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
  */
 #include "ktr/provider/imports/imports.h"
 
-#include "ktr/provider/profile/image.h"
+#include "ktr/provider/imports/image.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -138,12 +138,22 @@ static void imports_dynamic(struct imports_object *object, const ElfW(Dyn) *at)
 		object->n_relative = 0;
 }
 
+static const char *imports_file(const struct dl_phdr_info *info)
+{
+	const char *slash = strrchr(info->dlpi_name ? info->dlpi_name : "", '/');
+
+	return slash ? slash + 1 : info->dlpi_name ? info->dlpi_name : "";
+}
+
+static bool imports_is_loader(const struct dl_phdr_info *info)
+{
+	return strncmp(imports_file(info), "ld-linux", 8) == 0;
+}
+
 /* False: nothing of it is to be led. */
 static bool imports_open(const struct dl_phdr_info *info, struct imports_object *object)
 {
 	const ElfW(Dyn) *dynamic = NULL;
-	const char *slash = strrchr(info->dlpi_name ? info->dlpi_name : "", '/');
-	const char *name = slash ? slash + 1 : info->dlpi_name;
 
 	*object = (struct imports_object){ .base = info->dlpi_addr, .low = UINTPTR_MAX };
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -161,7 +171,7 @@ static bool imports_open(const struct dl_phdr_info *info, struct imports_object 
 		}
 	}
 	if (!dynamic || object->low >= object->high || ktr__image_has(object->low) ||
-	    (name && (strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "linux-vdso", 10) == 0)))
+	    imports_is_loader(info) || strncmp(imports_file(info), "linux-vdso", 10) == 0)
 		return false;
 	imports_dynamic(object, dynamic);
 	return true;
@@ -316,6 +326,21 @@ unsigned ktr__imports_n_loaded(void)
 
 	dl_iterate_phdr(imports_count, &n);
 	return n;
+}
+
+static int imports_find_loader(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	++*(unsigned *)context;
+	return imports_is_loader(info);
+}
+
+/* What is loaded later comes behind it. */
+unsigned ktr__imports_n_began(void)
+{
+	unsigned n = 0;
+
+	return dl_iterate_phdr(imports_find_loader, &n) ? n : 0;
 }
 
 int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why)

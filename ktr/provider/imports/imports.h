@@ -43,6 +43,9 @@ int ktr__imports_lead(struct ktr__imports *imports, struct ktr_error *why);
 /* How much is loaded now: for n_first, before anything else of the program runs. */
 unsigned ktr__imports_n_loaded(void);
 
+/* The same of a program that runs, or less: what the loader has before itself in its list. */
+unsigned ktr__imports_n_began(void);
+
 /* The same for what has been loaded, or bound by a first call, since. Once a second. */
 void ktr__imports_look(struct ktr__imports *imports);
 

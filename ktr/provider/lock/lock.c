@@ -122,10 +122,20 @@ static void lock_lead(void)
 	LOCK_NEEDS(LOCK_LEAD)
 }
 
+static bool lock_is_late; /* the program ran already */
+
 void ktr__lock_waits(bool on)
 {
 	lock_waits = on;
+	if (on && lock_is_late) {
+		/* Who waits for nothing now may load somebody who does. */
+		ktr__lock_imports.may_be_none = true;
+		ktr__imports_lead(&ktr__lock_imports, NULL);
+		ktr__lock_imports.may_be_none = false;
+	}
 	lock_lead();
+	if (!on && !ktr__lock_on)
+		ktr__imports_restore(&ktr__lock_imports);
 }
 
 void ktr__lock_ready(void)
@@ -161,8 +171,6 @@ void ktr__lock_stack(const volatile void *lock, const void *caller)
 
 /* ---- the provider's operations ---- */
 
-static bool lock_is_late; /* the program ran already */
-
 static enum ktr__lock_number lock_number(const struct ktr_provider_probe *probe)
 {
 	return (enum ktr__lock_number)(uintptr_t)probe->context;
@@ -188,7 +196,7 @@ static void lock_disable(struct ktr_provider_probe *probe)
 {
 	__atomic_fetch_and(&ktr__lock_on, ~(1u << lock_number(probe)), __ATOMIC_RELEASE);
 	lock_lead();
-	if (!ktr__lock_on)
+	if (!ktr__lock_on && !lock_waits)
 		ktr__imports_restore(&ktr__lock_imports);
 }
 

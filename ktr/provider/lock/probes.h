@@ -8,7 +8,7 @@
 #ifndef KTR_LOCK_PROBES_H
 #define KTR_LOCK_PROBES_H
 
-#include "ktr/provider/profile/image.h"
+#include "ktr/provider/imports/image.h"
 #include "ktr/provider/registry/fire.h"
 
 #include <stdbool.h>

@@ -5,10 +5,13 @@
 
 #include <stdbool.h>
 
-/* Makes the functions that stand before locks ready to tell of them. Once in a process, before it has threads. */
+/* Makes the functions that stand before locks ready to tell of them. */
 void ktr__lock_ready(void);
 
-/* From now on who waits for a lock tells so by ktr__off_end(), or does so no more. One at a time. */
+/*
+ * From now on who waits for a lock tells so by ktr__off_end(), or does so no more; in a program that ran already
+ * the pointers of what is loaded are led to us. By a provider's operation.
+ */
 void ktr__lock_waits(bool on);
 
 #endif

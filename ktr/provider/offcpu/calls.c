@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As ktr/provider/lock/calls.c does it: what programs call by the names of the C library's functions goes on to
- * what offcpu_way says, a load and a jump, be it the real function or the one that tells of it. Both are points of
- * cancellation where the real one is: a thread that is cancelled there does not come back, and tells nothing.
+ * Ours do what the C library's do, and tell of them. They are called while somebody wants to know, by the pointers
+ * that the loader has filled in (ktr/provider/imports); else nothing stands before the C library. Both are points
+ * of cancellation: a thread that is cancelled there does not come back, and tells nothing.
  */
 #include "ktr/provider/offcpu/calls.h"
 
-#include "ktr/provider/profile/image.h"
+#include "ktr/provider/imports/image.h"
 #include "ktr/provider/profile/off.h"
+#include "ktr/provider/timer/wait.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdint.h>
 
-static struct ktr__offcpu_calls offcpu_real; /* the C library's; written once, before anything is traced */
+#define CALLS_LIBC "libc.so.6"
 
-#define CALLS_FIRST(type, name, parameters, arguments, version, old)                             \
-	static type calls_first_##name parameters                                                \
-	{                                                                                        \
-		ktr__offcpu_resolve();                                                           \
-		return offcpu_real.name arguments;                                               \
-	}
-KTR__OFFCPU_CALLS(CALLS_FIRST)
+/* The C library's; written once, before any of ours is called. */
+static struct {
+#define CALLS_MEMBER(type, name, parameters, arguments) type(*name) parameters;
+	KTR__OFFCPU_CALLS(CALLS_MEMBER)
+	void *sigwait, *sigwaitinfo, *sigtimedwait;
+} calls_real;
 
-/* It keeps a frame pointer, and has who called for a return address: ktr__stacks_here() finds both. */
-#define CALLS_TRACED(type, name, parameters, arguments, version, old)                            \
+/* ktr__stacks_here() finds the program's frame by who called. */
+#define CALLS_TRACED(type, name, parameters, arguments)                                          \
 	static type calls_traced_##name parameters                                               \
 	{                                                                                        \
 		const void *caller = __builtin_extract_return_addr(__builtin_return_address(0)); \
@@ -33,94 +33,61 @@ KTR__OFFCPU_CALLS(CALLS_FIRST)
 		type came;                                                                       \
 												 \
 		ktr__off_begin(&off);                                                            \
-		came = offcpu_real.name arguments;                                               \
+		came = calls_real.name arguments;                                                \
 		ktr__off_end(&off, #name, caller);                                               \
 		return came;                                                                     \
 	}
 KTR__OFFCPU_CALLS(CALLS_TRACED)
 
-/* Where calls go now; atomic, each. */
-#define CALLS_BEGIN(type, name, parameters, arguments, version, old) .name = calls_first_##name,
-static struct ktr__offcpu_calls offcpu_way = { KTR__OFFCPU_CALLS(CALLS_BEGIN) };
+#define CALLS_ONE(...) +1
+static struct ktr__import calls_import[0 KTR__OFFCPU_CALLS(CALLS_ONE) + 3];
 
-/* Stands for one that this C library does not have, and that nobody who runs with it can call. */
-static long calls_none(void)
+struct ktr__imports ktr__offcpu_imports = { .import = calls_import, .spares_owner = true, .may_be_none = true };
+
+void ktr__offcpu_at_start(void)
 {
-	errno = ENOSYS;
-	return -1;
+	ktr__offcpu_imports.n_first = ktr__imports_n_loaded();
 }
 
 /*
- * Without a version: one of somebody else's, who stands before the C library, may have none. Of what that one takes
- * and returns nothing is known, so it is never told of.
+ * Is it the one that objects get which the program began with? A program that takes a function's address, and lies
+ * where it was linked for, has an entry of its own for it, which leads there.
  */
-static void *calls_find(const char *name, const char *version, bool *is_libc)
+static bool calls_is_first(const char *name, const void *real)
 {
-	void *found = dlsym(RTLD_NEXT, name);
-
-	*is_libc = found && found == dlvsym(RTLD_NEXT, name, version);
-	return found ? found : (void *)(uintptr_t)calls_none;
-}
-
-static struct {
-#define CALLS_IS_LIBC(type, name, parameters, arguments, version, old) bool name;
-	KTR__OFFCPU_CALLS(CALLS_IS_LIBC)
-} offcpu_is_libc;
-
-#define CALLS_RESOLVE(type, name, parameters, arguments, version, old)                                 \
-	__atomic_store_n((void **)(void *)&offcpu_real.name,                                           \
-			 calls_find(#name, version, &offcpu_is_libc.name), __ATOMIC_RELEASE);
-#define CALLS_REAL(type, name, parameters, arguments, version, old)                                    \
-	do {                                                                                           \
-		type(*first) parameters = calls_first_##name;                                          \
-											       \
-		__atomic_compare_exchange_n(&offcpu_way.name, &first, offcpu_real.name, 0,             \
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);                       \
-	} while (0);
-
-void ktr__offcpu_resolve(void)
-{
-	int saved = errno;
-
-	KTR__OFFCPU_CALLS(CALLS_RESOLVE)
-	KTR__OFFCPU_CALLS(CALLS_REAL)
-	errno = saved;
-}
-
-#define CALLS_LEAD(type, name, parameters, arguments, version, old)                              \
-	__atomic_store_n(&offcpu_way.name,                                                       \
-			 on && offcpu_is_libc.name ? calls_traced_##name : offcpu_real.name,    \
-			 __ATOMIC_RELEASE);
-
-void ktr__offcpu_lead(bool on)
-{
-	KTR__OFFCPU_CALLS(CALLS_LEAD)
-}
-
-/* ---- what is exported ---- */
-
-/* A name for each version, for one name may have one only. */
-#define CALLS_EXPORT(type, name, parameters, arguments, version, old)                           \
-	__attribute__((visibility("default"))) type ktr__offcpu_new_##name parameters;          \
-	__attribute__((visibility("default"))) type ktr__offcpu_new_##name parameters           \
-	{                                                                                       \
-		return __atomic_load_n(&offcpu_way.name, __ATOMIC_RELAXED) arguments;           \
-	}                                                                                       \
-	__attribute__((visibility("default"), alias("ktr__offcpu_new_" #name)))                 \
-	type ktr__offcpu_old_##name parameters;                                                 \
-	__asm__(".symver ktr__offcpu_new_" #name ", " #name "@@" version);                      \
-	__asm__(".ifnb " old "\n\t.symver ktr__offcpu_old_" #name ", " #name "@" old "\n\t.endif");
-KTR__OFFCPU_CALLS(CALLS_EXPORT)
-
-/* A program that takes the function's address, and lies where it was linked for, has an entry of its own for it. */
-bool ktr__offcpu_is_first(void)
-{
-	void *found = dlsym(RTLD_DEFAULT, "nanosleep");
+	void *found = dlsym(RTLD_DEFAULT, name);
 	const ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
-	if (found == (void *)(uintptr_t)ktr__offcpu_new_nanosleep)
-		return true;
-	return dladdr1(found, &info, (void **)(void *)&symbol, RTLD_DL_SYMENT) && symbol &&
-	       symbol->st_shndx == SHN_UNDEF;
+	return found == real ||
+	       (found && dladdr1(found, &info, (void **)(void *)&symbol, RTLD_DL_SYMENT) && symbol &&
+		symbol->st_shndx == SHN_UNDEF);
+}
+
+/* One that this C library does not have nobody calls. */
+static void calls_take(void *libc, const char *name, void **real, const void *ours)
+{
+	*real = dlsym(libc, name);
+	if (*real)
+		calls_import[ktr__offcpu_imports.n++] =
+			(struct ktr__import){ ours, real, calls_is_first(name, *real) ? name : "" };
+}
+
+bool ktr__offcpu_resolve(void)
+{
+	void *libc = dlopen(CALLS_LIBC, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!libc)
+		return false;
+	if (!ktr__offcpu_imports.n_first)
+		ktr__offcpu_imports.n_first = ktr__imports_n_began();
+#define CALLS_TAKE(type, name, parameters, arguments)                                            \
+	calls_take(libc, #name, (void **)(void *)&calls_real.name, (const void *)calls_traced_##name);
+	KTR__OFFCPU_CALLS(CALLS_TAKE)
+	/* Of a program that was started with the agent they are called anyway. */
+	calls_take(libc, "sigwait", &calls_real.sigwait, (const void *)ktr__wait_sigwait);
+	calls_take(libc, "sigwaitinfo", &calls_real.sigwaitinfo, (const void *)ktr__wait_sigwaitinfo);
+	calls_take(libc, "sigtimedwait", &calls_real.sigtimedwait, (const void *)ktr__wait_sigtimedwait);
+	dlclose(libc);
+	return ktr__offcpu_imports.n != 0;
 }

@@ -2,14 +2,16 @@
 /*
  * The agent stands in front of the C library's pthread_create(3): so that threads which live for a moment are
  * profiled, too. While nothing is profiled a call goes through a load and a jump. Otherwise the thread begins in
- * begin(), which leaves no frame: it jumps to the program's function.
+ * begin(), which leaves no frame: it jumps to the program's function. Programs that ran already are led to us while
+ * somebody wants to know of threads (ktr/provider/imports).
  *
  * Threads of our own begin with a mark. Those that other objects make past us are not seen here, but by the scan,
  * once a second.
  */
 #include "ktr/provider/profile/create.h"
 
-#include "ktr/provider/profile/image.h"
+#include "ktr/provider/imports/image.h"
+#include "ktr/provider/imports/imports.h"
 #include "ktr/provider/profile/profile.h"
 
 #include <dlfcn.h>
@@ -99,9 +101,45 @@ int ktr__new_pthread_create(pthread_t *thread, const pthread_attr_t *attr, creat
 	return code;
 }
 
+/* ---- who is led to it ---- */
+
+static bool create_is_called;
+static unsigned create_n_wanted; /* by one thread at a time */
+static struct ktr__import create_import = { (const void *)ktr__new_pthread_create,
+					    (void *const *)(void *)&create_real, "pthread_create" };
+static struct ktr__imports create_imports = {
+	.import = &create_import, .n = 1, .spares_owner = true, .may_be_none = true
+};
+
+void ktr__create_begin(void)
+{
+	const void *found = dlsym(RTLD_DEFAULT, "pthread_create");
+
+	create_is_called = found == (const void *)ktr__new_pthread_create;
+	if (found == (const void *)create_find())
+		create_imports.n_first = ktr__imports_n_began();
+}
+
 bool ktr__create_is_called(void)
 {
-	return dlsym(RTLD_DEFAULT, "pthread_create") == (void *)(uintptr_t)ktr__new_pthread_create;
+	return create_is_called;
+}
+
+void ktr__create_lead(void)
+{
+	if (!create_n_wanted++ && !create_is_called && create_real)
+		ktr__imports_lead(&create_imports, NULL);
+}
+
+void ktr__create_look(void)
+{
+	ktr__imports_look(&create_imports);
+}
+
+void ktr__create_restore(void)
+{
+	if (!--create_n_wanted)
+		ktr__imports_restore(&create_imports);
 }
 
 __asm__(".symver ktr__new_pthread_create, pthread_create@@GLIBC_2.34");

@@ -5,7 +5,7 @@
  */
 #include "ktr/provider/profile/off.h"
 
-#include "ktr/provider/profile/image.h"
+#include "ktr/provider/imports/image.h"
 #include "ktr/provider/profile/stacks.h"
 #include "ktr/provider/registry/fire.h"
 #include "ktr/record/own.h"

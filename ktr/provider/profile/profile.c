@@ -276,13 +276,15 @@ static int profile_enable(struct ktr_provider_probe *probe, struct ktr_error *wh
 	__atomic_store_n(&profile_period_ns, period_ns, __ATOMIC_RELEASE);
 	code = ktr__profile_start(profile_signal, period_ns);
 	__atomic_store_n(&ktr__create_begins, profile_thread_begins, __ATOMIC_RELEASE);
+	ktr__create_lead();
 	code = code ? code : ktr__profile_scan(false);
 	if (!code) {
-		/* Nobody tells of threads that begin. */
+		/* Threads that some library makes past us. */
 		if (!ktr__create_is_called())
 			__atomic_store_n(&ktr__agent_often, profile_scan, __ATOMIC_RELEASE);
 		return 0;
 	}
+	ktr__create_restore();
 	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&profile_period_ns, 0, __ATOMIC_RELEASE);
 	ktr__profile_stop();
@@ -294,6 +296,7 @@ static void profile_disable(struct ktr_provider_probe *probe)
 	if (probe != profile_probe)
 		return;
 	__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
+	ktr__create_restore();
 	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
 	ktr__profile_stop();
 	__atomic_store_n(&profile_period_ns, 0, __ATOMIC_RELEASE);
@@ -333,6 +336,7 @@ static void profile_look(struct ktr_provider *provider)
 	(void)provider;
 	if (!profile_period_ns)
 		return;
+	ktr__create_look();
 	ktr__maps_look();
 	profile_look_strange();
 	if (!ktr__timer_signal_is_ours(profile_signal, profile_handler)) {
@@ -385,6 +389,7 @@ static void profile_begin(void)
 {
 	struct ktr_provider *provider;
 
+	ktr__create_begin();
 	profile_has_key = pthread_key_create(&profile_key, profile_thread_ends) == 0 && profile_key < 32;
 	pthread_atfork(NULL, NULL, profile_after_fork_child);
 	ktr_provider_register("profile", &profile_ops, NULL, &provider);

@@ -70,10 +70,7 @@ exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire[0-
 [ ! -e "$O/lib/libktr-fbt.so" ] || exports libktr-fbt.so 'ktr__fbt_(attach|detach)'
 threads='pthread_create|sig(wait|waitinfo|timedwait)|signalfd'
 memory='(m|c|re|v|pv|aligned_)alloc|(posix_)?memalign|free'
-# As ktr/provider/offcpu/calls.h has them.
-waits=$(sed -n 's/^	X([a-z_]*, \([a-z0-9_]*\),.*/\1/p' ktr/provider/offcpu/calls.h | paste -sd'|')
-[ "$(echo "$waits" | tr '|' '\n' | grep -c .)" -ge 60 ] || fail "calls that wait: $waits"
-exports libktr-agent.so "vfork|$threads|$memory|$waits|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
+exports libktr-agent.so "vfork|$threads|$memory|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
 exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr_ktrace|ktr__provider_fire' ktr/provider.h
 [ ! -e "$O/lib/libktr-profil.so" ] ||
 	exports libktr-profil.so "ktr_(profil|monstartup|moncontrol|mcleanup)[a-z_]*|thrd_create|$threads" ktr/profil.h

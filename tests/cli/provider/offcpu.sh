@@ -3,6 +3,7 @@
 # ktr profile --off-cpu: sleeps, polls, reads, locks, conditions, semaphores, page faults and waits for a CPU are named, each with
 # the stack of who waited where that is known, and as long as the program's own clocks say; on and off the CPU add up to the time
 # that a thread lived; without the kernel's context switches, too, where it says so. No program sees an EINTR of it. One picture.
+# The same of a program that runs already, with -p, which is let go of again.
 . "$(dirname "$0")/../lib.inc"
 case $(uname -m) in x86_64) ;; *) skip 'ktr profile is for x86-64'; exit 0 ;; esac
 [ "$(ldd /bin/true | grep -c 'libc\.so\.6')" = 1 ] || { skip 'no glibc'; exit 0; }
@@ -10,6 +11,7 @@ case $(uname -m) in x86_64) ;; *) skip 'ktr profile is for x86-64'; exit 0 ;; es
 export KTR_CONF=
 prog=$dir/offcpu
 $cc -O2 -fomit-frame-pointer -o "$prog" tests/programs/provider/offcpu.c -lpthread || { fail 'offcpu.c'; exit 1; }
+$cc -O2 -fomit-frame-pointer -Wl,-z,now -o "$prog.now" tests/programs/provider/offcpu.c -lpthread || { fail 'offcpu.c'; exit 1; }
 $cc -O2 -o "$dir/refused" tests/programs/provider/refused.c || { fail 'refused.c'; exit 1; }
 
 # told TRACE SOURCE WHAT: what the program said beside what the trace says
@@ -79,5 +81,69 @@ is 'EINTR, errno' "$(cat "$dir/said")" '0 33'
 "$ktr" json "$dir/s" --filter 'class == offcpu' >"$dir/json"
 [ "$(grep -c '"nanosleep"' "$dir/json")" -ge 1990 ] || fail "waits of sleeps: $(grep -c '"nanosleep"' "$dir/json") of 2001"
 
-status 2 "$ktr" profile --off-cpu -p $$
+# ---- programs that run already ----
+
+mkfifo "$dir/go"
+host=
+at_exit() { [ -z "$host" ] || kill -9 "$host" 2>/dev/null; }
+# attached TRACE OPTIONS COMMAND...: the program, profiled from before its threads begin until it ends
+attached() {
+	trace=$1 options=$2
+	shift 2
+	"$@" <"$dir/go" >"$dir/said" 2>"$dir/host.err" &
+	host=$!
+	exec 9>"$dir/go"
+	await 'became "$host" "$prog.now" && grep -q " S " "/proc/$host/stat"'
+	# shellcheck disable=SC2086 # words
+	"$ktr" profile -p $host --off-cpu $options -o "$dir/$trace" 2>"$dir/err" &
+	profiler=$!
+	await 'grep -q "system calls" "$dir/err" || ! kill -0 $profiler 2>/dev/null'
+	echo go >&9
+	exec 9>&-
+	wait $host || fail "attached: its exit status: $?"
+	host=
+	wait $profiler || fail "attached: $(cat "$dir/err")"
+}
+case $(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0) in 0) ;; *) [ "$(id -u)" = 0 ] || { skip 'ptrace_scope'; exit $failed; } ;; esac
+attached a '' "$prog.now" late
+grep -q 'alone' "$dir/err" && fail "attached: no switches: $(cat "$dir/err")"
+told a switches 'attached, by context switches'
+attached b -f "$dir/refused" perf_event_open "$prog.now" late
+grep -q 'by calls that wait alone' "$dir/err" || fail "attached, refused: why there are no switches: $(cat "$dir/err")"
+told b calls 'attached, by calls alone'
+
+# What a stranger has begun is named: a thread that sleeps, in a program that sees no EINTR, and is as before when it is let go.
+cat >"$dir/nap.c" <<'END2'
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+	struct timespec t = { 0, 5000000 };
+	unsigned long n_eintr = 0;
+	for (alarm(120);;)
+		if (nanosleep(&t, NULL) && errno == EINTR)
+			printf("EINTR %lu\n", ++n_eintr), fflush(stdout);
+}
+END2
+$cc -O2 -o "$dir/nap" "$dir/nap.c" || { fail 'nap.c'; exit 1; }
+"$dir/nap" >"$dir/said" &
+host=$!
+status 0 "$ktr" profile -p $host --off-cpu -d 2s -o "$dir/nap.ktr"
+status 0 "$ktr" report --profile --json "$dir/nap.ktr"
+python3 - "$dir/out" <<-'END2' || fail "a program that sleeps: $(cat "$dir/out")"
+	import json, sys
+	p = json.load(open(sys.argv[1]))["profile"]
+	t = max(p["threads"], key=lambda t: t["off_calls_ns"])
+	gone = sum(t[f"off_{of}_ns"] for of in ("calls", "ready", "pages", "unknown"))
+	# Known where but for the nap that it was attached in, and those before the agent's thread had looked.
+	sys.exit(not (gone > 1.5e9 and t["off_calls_ns"] > 0.95 * gone and p["off_cpu"]["when"] == "switches"))
+END2
+status 0 "$ktr" profile -p $host --off-cpu -d 300ms -o "$dir/nap.ktr"
+kill -0 $host || fail 'the program that sleeps is gone'
+kill -9 $host
+wait $host 2>/dev/null
+host=
+is 'EINTR of a program that sleeps' "$(cat "$dir/said")" ''
 exit $failed

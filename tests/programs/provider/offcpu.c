@@ -3,6 +3,7 @@
  * Threads that are off the CPU, each in a way of its own, in a function of that name. Each says
  * "TID KIND OFF-NS": what passed on the clock around its waits, less its CPU time meanwhile; of who waits for a CPU what
  * the kernel counted, to its end; and "TID wall NS", from its begin to its end. A kind that the machine does not allow says nothing.
+ * offcpu late: it waits for a line of input before it begins.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -50,7 +51,7 @@ static __attribute__((noinline)) void busy(uint64_t ns)
 			sink += i;
 }
 
-static void nap(void)
+static inline __attribute__((always_inline)) void nap(void)
 {
 	struct timespec time = { 0, NAP_NS };
 
@@ -226,11 +227,13 @@ static void faults_end(void)
 		ioctl(faults, UFFDIO_ZEROPAGE, &zero);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t thread[sizeof(kinds) / sizeof(kinds[0])], other;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && read(0, *argv, 1) != 1)
+		return 1;
 	faults_begin();
 	if (pipe(pipe_fd) || sem_init(&sem, 0, 0) || sem_init(&begun, 0, 0))
 		return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where the object lies that this is part of. */
-#ifndef KTR_PROFILE_IMAGE_H
-#define KTR_PROFILE_IMAGE_H
+#ifndef KTR_IMPORTS_IMAGE_H
+#define KTR_IMPORTS_IMAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
