@@ -575,8 +575,9 @@ bench-switch: setup all $(BENCH)/switch ## from `ktr sysctl` to the first event 
 bench-programs: all ## what points cost in memcached, CPU per request, beside the least they could: BURSTS, REQUESTS, WORKERS, JSON=file
 	@O=$(O) CC="$(CC)" sh tests/bench-programs/run.sh
 
-bench-peers: setup all ## the same event by ktr, LTTng-UST, uftrace, trace_marker (installed from Debian)
+bench-peers: setup all ## the same event by ktr, LTTng-UST, uftrace, trace_marker (installed from Debian); CPU time of two threads by profilers
 	@O=$(O) CC="$(CC)" sh tests/bench-peers/run.sh
+	@O=$(O) CC="$(CC)" sh tests/bench-peers/samples.sh
 
 bench-ktrace: all ## what ktr ktrace costs dd bs=1, git status, nginx, beside strace -f and perf trace: RUNS=5, WHAT="dd git nginx"
 	@O=$(O) sh tests/bench-ktrace/run.sh
@@ -649,7 +650,7 @@ check-ktrace: all ## what ktr ktrace records of fifty programs is what strace te
 	ROUNDS=$${ROUNDS:-1000} O=$(O) CC="$(CC)" sh tests/cli/bsd/attach.sh
 	FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/kdump.sh
 
-check-profile: all ## the profiler in earnest: the time of threads and places beside clocks, storms of loads and forks, EINTR; WHAT="truth storm eintr", RATES, SEEDS, MS, SECONDS
+check-profile: all ## the profiler in earnest: the time of threads and places beside clocks, storms of loads and forks, EINTR; WHAT="truth libktr attach masked storm eintr", RATES, SEEDS, MS, SECONDS
 	FULL=1 O=$(O) sh tests/cli/provider/profile.sh
 	O=$(O) tests/profile/campaign.sh $(WHAT)
 

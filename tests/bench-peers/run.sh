@@ -12,14 +12,15 @@ flags="-std=gnu11 -D_GNU_SOURCE -O2 -g -I$here -Iinclude"
 
 missing=
 for need in lttng:lttng-tools lttng-gen-tp:liblttng-ust-dev babeltrace2:babeltrace2 uftrace:uftrace \
-	git:git strace:strace perf:linux-perf nginx:nginx-light; do
+	git:git strace:strace perf:linux-perf nginx:nginx-light \
+	google-pprof:google-perftools; do
 	command -v "${need%:*}" >/dev/null || missing="$missing ${need#*:}"
 done
 if [ -n "$missing" ] && [ "${KTR_NO_INSTALL:-0}" != 1 ] && command -v apt-get >/dev/null; then
 	sudo=
 	[ "$(id -u)" = 0 ] || sudo=sudo
 	echo "bench-peers: installing$missing"
-	for package in $missing; do # each for itself: one that there is not keeps none away
+	for package in $missing libgoogle-perftools4; do # each for itself: one that there is not keeps none away
 		DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$package" >/dev/null 2>&1 ||
 			echo "bench-peers: $package cannot be installed"
 	done

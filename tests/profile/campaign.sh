@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The profiler in earnest: tests/profile/campaign.sh [truth|attach|storm|eintr...], all of them without a word.
+# The profiler in earnest: tests/profile/campaign.sh [truth|libktr|attach|masked|storm|eintr...], all of them without a word.
 #
 #	truth	shares of 100, 33, 10 and 1 %, and 200 threads that live for a moment, at RATES, with SEEDS, MS of CPU time
 #		of the busiest: time by their clocks, places by chi-square (truth.py)
+#	libktr	the same of a program that has libktr itself
 #	attach	the same of a program that ktr profile -p attaches to before it makes them
+#	masked	the same, with all signals blocked in all of them
 #	storm	dlopen, malloc, fork, exceptions, threads, for SECONDS at 4,999 Hz: no deadlock, no crash
-#	eintr	how many calls of each kind end with EINTR in SECONDS
+#	eintr	how many calls of each kind, all at once, end with EINTR in SECONDS
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
 ktr=$PWD/$O/bin/ktr
@@ -15,28 +17,32 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export KTR_CONF=
 failed=0
-[ $# -gt 0 ] || set -- truth attach storm eintr
+[ $# -gt 0 ] || set -- truth libktr attach masked storm eintr
 for what; do
 	case $what in
-	truth)
-		${CC:-cc} -O2 -o "$dir/truth" tests/profile/truth.c -lpthread || exit 1
+	truth | libktr)
+		# shellcheck disable=SC2046 # none, or words
+		${CC:-cc} -O2 -o "$dir/truth" tests/profile/truth.c -lpthread \
+			$([ $what = libktr ] && echo "-Wl,--no-as-needed -L$O/lib -lktr -Wl,-rpath,$PWD/$O/lib") || exit 1
 		for rate in $RATES; do
 			for seed in $SEEDS; do
 				rm -rf "$dir/t"
 				"$ktr" profile -F "$rate" -o "$dir/t" "$dir/truth" "$seed" "$MS" >"$dir/said" 2>"$dir/err" ||
 					{ cat "$dir/err"; failed=1; }
-				printf '%s Hz, seed %s: ' "$rate" "$seed"
+				printf '%s Hz, seed %s, %s: ' "$rate" "$seed" $what
 				"$ktr" json "$dir/t" | python3 tests/profile/truth.py "$dir/said" "$rate" || failed=1
 			done
 		done
 		;;
-	attach)
+	attach | masked)
 		${CC:-cc} -O2 -o "$dir/truth" tests/profile/truth.c -lpthread || exit 1
+		rm -f "$dir/go"
 		mkfifo "$dir/go"
 		for rate in $RATES; do
 			for seed in $SEEDS; do
 				rm -rf "$dir/t"
-				"$dir/truth" "$seed" "$MS" wait <"$dir/go" >"$dir/said" &
+				# shellcheck disable=SC2046 # none, or a word
+				"$dir/truth" "$seed" "$MS" wait $([ $what = masked ] && echo masked) <"$dir/go" >"$dir/said" &
 				pid=$!
 				exec 9>"$dir/go"
 				"$ktr" profile -p $pid -F "$rate" -o "$dir/t" 2>"$dir/err" &
@@ -46,7 +52,7 @@ for what; do
 				exec 9>&-
 				wait $pid
 				wait $profiler || { cat "$dir/err"; failed=1; }
-				printf '%s Hz, seed %s, attached: ' "$rate" "$seed"
+				printf '%s Hz, seed %s, %s: ' "$rate" "$seed" $what
 				"$ktr" json "$dir/t" | python3 tests/profile/truth.py "$dir/said" "$rate" || failed=1
 			done
 		done
@@ -62,7 +68,7 @@ for what; do
 		"$ktr" profile -F 4999 -o "$dir/t" "$dir/eintr" "$SECONDS_EACH" || { echo "FAILED: eintr: $?"; failed=1; }
 		;;
 	*)
-		echo "usage: $0 [truth|attach|storm|eintr...]" >&2
+		echo "usage: $0 [truth|libktr|attach|masked|storm|eintr...]" >&2
 		exit 2
 		;;
 	esac

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that wait, in loops for SECONDS each, and how many of them end with EINTR: eintr SECONDS. Between two
- * calls the thread is busy for a moment, as programs are.
+ * Calls that wait, each in a loop of a thread of its own for SECONDS, and how many of them end with EINTR: eintr
+ * SECONDS. Between two calls the thread is busy for a moment, as programs are.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,10 +24,16 @@
 
 #define NAP_NS 200000
 
-static int epoll_fd, queue, listener;
+/* Where threads connect, and where they accept: each with a helper on the other side. */
+struct listener {
+	int fd;
+	struct sockaddr_un address;
+	socklen_t bytes;
+};
+
+static int epoll_fd, queue;
+static struct listener connected, accepted;
 static sem_t semaphore;
-static struct sockaddr_un address;
-static socklen_t address_bytes;
 
 static struct timespec soon(void)
 {
@@ -94,20 +100,20 @@ static int call_msgrcv(void)
 	return msgrcv(queue, &message, sizeof(message.text), 0, 0) < 0 ? -1 : 0;
 }
 
-/* Connects and accepts take turns: a listener whose queue is full keeps who connects waiting. */
-static int call_connect(void)
+/* A listener whose queue is full keeps who connects waiting. */
+static int connect_to(const struct listener *to)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	int rc = connect(fd, (struct sockaddr *)&address, address_bytes), saved = errno;
+	int rc = connect(fd, (const struct sockaddr *)&to->address, to->bytes), saved = errno;
 
 	close(fd);
 	errno = saved;
 	return rc;
 }
 
-static int call_accept(void)
+static int accept_from(const struct listener *from)
 {
-	int fd = accept(listener, NULL, NULL), saved = errno;
+	int fd = accept(from->fd, NULL, NULL), saved = errno;
 
 	if (fd >= 0)
 		close(fd);
@@ -115,13 +121,33 @@ static int call_accept(void)
 	return fd < 0 ? -1 : 0;
 }
 
-static volatile int over;
-static volatile uint64_t sink;
+static int call_connect(void)
+{
+	return connect_to(&connected);
+}
+
+static int call_accept(void)
+{
+	return accept_from(&accepted);
+}
+
+static volatile int over, helped = 1;
 
 static void busy(void)
 {
+	volatile uint64_t sink = 0;
+
 	for (unsigned i = 0; i < 20000; i++)
 		sink += i;
+}
+
+/* ---- the other sides, which go on until nobody waits for them ---- */
+
+static void nap(void)
+{
+	struct timespec time = { 0, NAP_NS };
+
+	nanosleep(&time, NULL);
 }
 
 static void *sends(void *unused)
@@ -130,94 +156,103 @@ static void *sends(void *unused)
 		long type;
 		char text[8];
 	} message = { 1, "x" };
-	struct timespec nap = { 0, NAP_NS };
 
-	(void)unused;
-	while (!over) {
+	for (; helped; nap())
 		msgsnd(queue, &message, sizeof(message.text), IPC_NOWAIT);
-		nanosleep(&nap, NULL);
-	}
-	msgsnd(queue, &message, sizeof(message.text), IPC_NOWAIT);
-	return NULL;
+	return unused;
 }
 
 static void *accepts(void *unused)
 {
-	(void)unused;
-	while (!over) {
-		struct pollfd ready = { .fd = listener, .events = POLLIN };
-		struct timespec nap = { 0, NAP_NS };
+	for (; helped; nap()) {
+		struct pollfd ready = { .fd = connected.fd, .events = POLLIN };
 
 		if (poll(&ready, 1, 10) > 0)
-			call_accept();
-		nanosleep(&nap, NULL);
+			accept_from(&connected);
 	}
-	return NULL;
+	return unused;
 }
 
 static void *connects(void *unused)
 {
-	(void)unused;
-	while (!over) {
-		struct timespec nap = { 0, NAP_NS };
+	for (; helped; nap())
+		connect_to(&accepted);
+	return unused;
+}
 
-		call_connect();
-		nanosleep(&nap, NULL);
+/* ---- calls ---- */
+
+static struct count {
+	const char *name;
+	int (*call)(void);
+	pthread_t thread;
+	unsigned long n, n_eintr;
+} counts[] = {
+	{ .name = "nanosleep", .call = call_nanosleep },
+	{ .name = "poll", .call = call_poll },
+	{ .name = "select", .call = call_select },
+	{ .name = "epoll_wait", .call = call_epoll_wait },
+	{ .name = "sem_timedwait", .call = call_sem_timedwait },
+	{ .name = "sigtimedwait", .call = call_sigtimedwait },
+	{ .name = "msgrcv", .call = call_msgrcv },
+	{ .name = "connect", .call = call_connect },
+	{ .name = "accept", .call = call_accept },
+};
+
+#define N_COUNTS (sizeof(counts) / sizeof(counts[0]))
+
+static void *calls(void *context)
+{
+	struct count *count = context;
+
+	for (; !over; count->n++) {
+		count->n_eintr += count->call() < 0 && errno == EINTR;
+		busy();
 	}
 	return NULL;
 }
 
-static void counts(const char *name, int (*call)(void), void *(*helper)(void *), unsigned seconds)
+static int listens(struct listener *on, const char *name)
 {
-	struct timespec now, end;
-	unsigned long n = 0, n_eintr = 0;
-	pthread_t other;
-
-	over = 0;
-	if (helper)
-		pthread_create(&other, NULL, helper, NULL);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += seconds;
-	do {
-		n_eintr += call() < 0 && errno == EINTR;
-		n++;
-		busy();
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (now.tv_sec < end.tv_sec);
-	over = 1;
-	/* It may wait for its connection to be taken. */
-	while (helper && pthread_tryjoin_np(other, NULL)) {
-		struct pollfd ready = { .fd = listener, .events = POLLIN };
-
-		if (poll(&ready, 1, 10) > 0)
-			call_accept();
-	}
-	printf("%-14s %8lu calls %6lu EINTR\n", name, n, n_eintr);
-	fflush(stdout);
+	on->address.sun_family = AF_UNIX;
+	snprintf(on->address.sun_path + 1, sizeof(on->address.sun_path) - 1, "ktr-eintr-%d-%s", getpid(), name);
+	on->bytes = (socklen_t)(sizeof(on->address.sun_family) + 1 + strlen(on->address.sun_path + 1));
+	on->fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	return bind(on->fd, (struct sockaddr *)&on->address, on->bytes) || listen(on->fd, 0);
 }
 
 int main(int argc, char **argv)
 {
 	unsigned seconds = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+	void *(*const helper[])(void *) = { sends, accepts, connects };
+	pthread_t other[sizeof(helper) / sizeof(helper[0])];
 
 	epoll_fd = epoll_create1(0);
 	sem_init(&semaphore, 0, 0);
 	queue = msgget(IPC_PRIVATE, 0600);
-	address.sun_family = AF_UNIX;
-	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "ktr-eintr-%d", getpid());
-	address_bytes = (socklen_t)(sizeof(address.sun_family) + 1 + strlen(address.sun_path + 1));
-	listener = socket(AF_UNIX, SOCK_STREAM, 0);
-	if (bind(listener, (struct sockaddr *)&address, address_bytes) || listen(listener, 0))
+	if (queue < 0 || listens(&connected, "connected") || listens(&accepted, "accepted"))
 		return 1;
-	counts("nanosleep", call_nanosleep, NULL, seconds);
-	counts("poll", call_poll, NULL, seconds);
-	counts("select", call_select, NULL, seconds);
-	counts("epoll_wait", call_epoll_wait, NULL, seconds);
-	counts("sem_timedwait", call_sem_timedwait, NULL, seconds);
-	counts("sigtimedwait", call_sigtimedwait, NULL, seconds);
-	counts("msgrcv", call_msgrcv, sends, seconds);
-	counts("connect", call_connect, accepts, seconds);
-	counts("accept", call_accept, connects, seconds);
+	for (unsigned i = 0; i < sizeof(helper) / sizeof(helper[0]); i++)
+		pthread_create(&other[i], NULL, helper[i], NULL);
+	for (unsigned i = 0; i < N_COUNTS; i++)
+		pthread_create(&counts[i].thread, NULL, calls, &counts[i]);
+	while (seconds)
+		seconds = sleep(seconds);
+	over = 1;
+	for (unsigned i = 0; i < N_COUNTS; i++)
+		pthread_join(counts[i].thread, NULL);
+	helped = 0;
+	/* Who connects may wait for its connection to be taken. */
+	while (pthread_tryjoin_np(other[2], NULL)) {
+		struct pollfd ready = { .fd = accepted.fd, .events = POLLIN };
+
+		if (poll(&ready, 1, 10) > 0)
+			call_accept();
+	}
+	pthread_join(other[0], NULL);
+	pthread_join(other[1], NULL);
+	for (unsigned i = 0; i < N_COUNTS; i++)
+		printf("%-14s %8lu calls %6lu EINTR\n", counts[i].name, counts[i].n, counts[i].n_eintr);
 	msgctl(queue, IPC_RMID, NULL);
 	return 0;
 }

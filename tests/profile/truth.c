@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that are busy for known shares of their time, in two places, in bursts of random lengths: truth SEED MS
- * [wait]. Each says "THREAD NS-OF-CPU-TIME NS-IN-PLACE-A NS-IN-PLACE-B" of itself. MS: of the busiest's CPU time.
- * Then 200 threads that live for 20 ms of it at most; where it waits for a line of input, of 60 to 80 ms.
+ * [wait [masked]]. Each says "THREAD NS-OF-CPU-TIME NS-IN-PLACE-A NS-IN-PLACE-B" of itself. MS: of the busiest's CPU time.
+ * Then 200 threads that live for 20 ms of it at most; where it waits for a line of input, of 60 to 80 ms. masked:
+ * all of them have all signals blocked.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +100,7 @@ int main(int argc, char **argv)
 {
 	static const uintptr_t shares[] = { 100, 33, 10, 1 };
 	pthread_t thread[4], one;
+	sigset_t all;
 
 	seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	whole_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 2000) * 1000000;
@@ -107,6 +110,9 @@ int main(int argc, char **argv)
 		if (read(0, *argv, 1) < 0)
 			return 1;
 	}
+	sigfillset(&all);
+	if (argc > 4)
+		pthread_sigmask(SIG_BLOCK, &all, NULL);
 	for (int i = 0; i < 4; i++)
 		pthread_create(&thread[i], NULL, lives_long, (void *)shares[i]);
 	for (uintptr_t i = 0; i < SHORT; i++) {

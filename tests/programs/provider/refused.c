@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* refused CALL PROGRAM ARGUMENTS: runs it where the kernel refuses that system call, with EACCES. */
+/*
+ * refused CALL[=ERROR] PROGRAM ARGUMENTS: runs it where the kernel refuses that system call, with EACCES or that
+ * error, a number.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -26,12 +30,15 @@ int main(int argc, char **argv)
 	};
 	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
 	unsigned i = 0, n = sizeof(calls) / sizeof(calls[0]);
+	const char *error = argc > 2 ? strchr(argv[1], '=') : NULL;
 
-	while (argc > 2 && i < n && strcmp(calls[i].name, argv[1]) != 0)
+	while (argc > 2 && i < n && strncmp(calls[i].name, argv[1], strcspn(argv[1], "=")) != 0)
 		i++;
 	if (argc < 3 || i == n)
 		return 2;
 	code[1].k = calls[i].number;
+	if (error)
+		code[2].k = SECCOMP_RET_ERRNO | (unsigned)atoi(error + 1);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
 		return 3;
 	execv(argv[2], argv + 2);
