@@ -27,7 +27,7 @@ for rate in $rates; do
 	"$ktr" report --profile --json "$dir/t" | python3 -c '
 import json, sys
 for f in json.load(sys.stdin)["profile"]["functions"]:
-    if f["name"] in ("heavy_work", "light_work"): print(f["name"], f["self_ns"])' >"$dir/found"
+    if f["tid"] is None and f["name"] in ("heavy_work", "light_work"): print(f["name"], f["self_ns"])' >"$dir/found"
 	row ktr "$rate" "$dir/found" 1
 
 	"$prog" "$seconds" itimer "$rate" >"$dir/all"
@@ -37,7 +37,7 @@ for f in json.load(sys.stdin)["profile"]["functions"]:
 
 	if command -v perf >/dev/null; then
 		if perf record -q -e cpu-clock:u -F "$rate" -g -o "$dir/perf" "$prog" "$seconds" >"$dir/said" 2>"$dir/err"; then
-			perf script -i "$dir/perf" -F sym -G 2>/dev/null | awk 'NF { n[$1]++ } END { for (name in n) print name, n[name] }' >"$dir/found"
+			perf script -i "$dir/perf" -F ip,sym -G 2>/dev/null | awk 'NF { n[$2]++ } END { for (name in n) print name, n[name] }' >"$dir/found"
 			row 'perf record -e cpu-clock:u' "$rate" "$dir/found" "$(awk -v r="$rate" 'BEGIN { print 1e9 / r }')"
 		else
 			echo "perf record: not measured: $(tail -n 1 "$dir/err")"
@@ -48,14 +48,11 @@ for f in json.load(sys.stdin)["profile"]["functions"]:
 
 	library=$(ldconfig -p | sed -n 's/.*libprofiler\.so.* => //p' | head -n 1)
 	if [ -n "$library" ] && command -v google-pprof >/dev/null; then
-		for each in 0 1; do
-			rm -f "$dir/prof"*
-			env "$([ $each = 1 ] && echo CPUPROFILE_PER_THREAD_TIMERS=1 || echo CPUPROFILE_PER_THREAD=)" LD_PRELOAD="$library" \
-				CPUPROFILE="$dir/prof" CPUPROFILE_FREQUENCY="$rate" "$prog" "$seconds" >"$dir/said" 2>"$dir/err"
-			google-pprof --text "$prog" "$dir/prof" 2>/dev/null | awk '/(heavy|light)_work/ { print $NF, $1 }' >"$dir/found"
-			row "gperftools$([ $each = 1 ] && echo ', a timer for each thread')" "$rate" "$dir/found" \
-				"$(awk -v r="$rate" 'BEGIN { print 1e9 / r }')"
-		done
+		# A timer for each thread it has where threads register themselves.
+		rm -f "$dir/prof"*
+		env LD_PRELOAD="$library" CPUPROFILE="$dir/prof" CPUPROFILE_FREQUENCY="$rate" "$prog" "$seconds" >"$dir/said" 2>"$dir/err"
+		google-pprof --text "$prog" "$dir/prof" 2>/dev/null | awk '/(heavy|light)_work/ { print $NF, $1 }' >"$dir/found"
+		row gperftools "$rate" "$dir/found" "$(awk -v r="$rate" 'BEGIN { print 1e9 / r }')"
 	else
 		echo 'gperftools: not measured: google-perftools is not installed'
 	fi
