@@ -3,6 +3,8 @@
 # What profilers say of two threads, one busy all the time and one a third of it, beside the threads' own clocks: ktr,
 # ITIMER_PROF, perf record and gperftools. 1.000 is right. No test: it prints what it finds.
 #
+# Of the light one's time a few hundredths are the kernel's, around its naps, so that by its function it has less.
+#
 #	[RATES="99 250 997"] [SECONDS_EACH=5] tests/bench-peers/samples.sh
 . "$(dirname "$0")/../cli/lib.inc"
 rates=${RATES:-99 250 997} seconds=${SECONDS_EACH:-5}
