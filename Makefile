@@ -74,7 +74,7 @@ PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
 # Types of functions as they lie in the cache, which a traced process reads, and the command writes, too.
 TYPES_SRC   := $(call src,ktr/provider/types)
 # Functions as probes, on x86-64.
-FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt) $(wildcard ktr/provider/fbt/*.S) $(TYPES_SRC))
+FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt ktr/provider/arcs) $(wildcard ktr/provider/fbt/*.S ktr/provider/arcs/*.S) $(TYPES_SRC))
 # Locks of programs that know nothing of ktr: in the agent. Of glibc on x86-64.
 LOCK_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/lock))
 # Where threads spend their CPU time: in the agent, on x86-64.
@@ -113,7 +113,7 @@ LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC)) $(SHARED_PIC)
 # What libktr exports of conf/ is taken from there.
 EXPORTED_CONF := $(addprefix conf/,error.c knob.c loader.c loader_file.c search.c tree.c)
 LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
-LIBFBT_PIC   := $(call obj,pic,$(FBT_SRC) ktr/record/module.c $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
+LIBFBT_PIC   := $(call obj,pic,$(FBT_SRC) $(call src,ktr/provider/view) ktr/record/module.c $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBTASK_PIC  := $(call obj,pic,$(TASK_SRC) conf/kit/array.c) $(SHARED_PIC)
 LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
 LIBPROFIL_PIC := $(call obj,pic,$(filter-out %/wrap.c,$(PROFIL_SRC)))
@@ -237,7 +237,7 @@ $(O)/flags: FORCE | setup
 FORCE:
 
 # Called by functions whose vectors carry arguments.
-$(patsubst %,$(O)/pic/ktr/provider/fbt/%.o,fire call record values): EXTRA = $(NO_VECTORS) -fno-plt
+$(patsubst %,$(O)/pic/ktr/provider/%.o,fbt/fire fbt/call fbt/record fbt/values arcs/table): EXTRA = $(NO_VECTORS) -fno-plt
 
 # Filters evaluate expressions for each event of a trace, libktr.so only where a trigger is set.
 $(patsubst %.c,$(O)/obj/%.o,$(call src,conf/eval)): EXTRA =

@@ -50,8 +50,7 @@ void ktr__live_rounds_free(struct ktr__live_rounds *rounds)
 	free(rounds->row);
 }
 
-/* Its row, made now if it is new. NULL: no memory. */
-static struct ktr__live_row *rounds_row(struct ktr__live_rounds *rounds, pid_t tid)
+struct ktr__live_row *ktr__live_rounds_row(struct ktr__live_rounds *rounds, pid_t tid)
 {
 	uint32_t from = 0, to = rounds->n_rows;
 
@@ -259,7 +258,7 @@ static int rounds_round(struct rounds_work *work)
 	int rc = rounds_threads(work);
 
 	for (uint32_t i = 0; !rc && i < work->n; i++) {
-		struct ktr__live_row *row = rounds_row(rounds, work->tid[i]);
+		struct ktr__live_row *row = ktr__live_rounds_row(rounds, work->tid[i]);
 
 		if (!row)
 			return -ENOMEM;
@@ -280,7 +279,7 @@ static int rounds_is_other(const struct ktr__live_maps *now, const struct ktr__l
 }
 
 /* What is told of addresses is of the objects that there are in the end. */
-static void rounds_reopen(struct ktr__live_rounds *rounds)
+void ktr__live_rounds_reopen(struct ktr__live_rounds *rounds)
 {
 	struct ktr__live_maps maps = { 0 };
 	struct ktr__live *live;
@@ -331,7 +330,7 @@ int ktr__live_rounds(struct ktr__live_rounds *rounds)
 		rc = rounds_round(work);
 		rounds->n_rounds += !rc;
 		if (!rc && ktr__tracee_wait_now() - opened > ROUNDS_REOPEN_NS) {
-			rounds_reopen(rounds);
+			ktr__live_rounds_reopen(rounds);
 			opened = ktr__tracee_wait_now();
 		}
 	}

@@ -32,6 +32,7 @@ struct ktr__live_sample {
 	int code;		 /* 0, or why it could not be looked at: an errno; there are no frames then */
 	int is_same;		 /* it has slept on: its frames are those of its last sample, not given again */
 	int in_call;		 /* it was in a system call: not known of all machines, and of one that slept on */
+	int is_fault;		 /* of live_faults.h: round is the address */
 	int is_cut;		 /* there are more frames, which could not be found */
 	uint64_t stopped_ns;	 /* 0: it was not */
 	unsigned n_frames;
@@ -44,6 +45,8 @@ struct ktr__live_sink {
 	int (*sample)(void *context, const struct ktr__live_sample *sample);
 	/* Waits for a moment of CLOCK_MONOTONIC [ns], if that is to come: 0, or 1: it is to end. */
 	int (*wait)(void *context, uint64_t due_ns);
+	/* The kernel has had no room for n samples of faults; NULL: nobody counts them. */
+	void (*lost)(void *context, uint64_t n);
 	/* A row goes; NULL: the sink has nothing there. */
 	void (*forget)(void *context, struct ktr__live_row *row);
 	void *context;
@@ -52,6 +55,7 @@ struct ktr__live_sink {
 struct ktr__live_rounds {
 	pid_t pid, tid;		    /* tid 0: all its threads */
 	uint64_t period_ns, rounds; /* asked for; rounds 0: until the sink ends it */
+	uint32_t every;		    /* of live_faults.h: a sample in so many faults; else 0 */
 	int forgets;		    /* rows of threads that have ended go, as whoever looks for long wants it */
 	const struct ktr__live_sink *sink; /* borrowed */
 	struct ktr__live *live;	    /* owned by the caller, may become another */
@@ -67,5 +71,11 @@ struct ktr__live_rounds {
 /* Until the rounds are over, the process or the thread has ended (-ESRCH), or the sink says so. 0 or -errno. */
 int ktr__live_rounds(struct ktr__live_rounds *rounds);
 void ktr__live_rounds_free(struct ktr__live_rounds *rounds);
+
+/* A thread's row, made now if it is new. NULL: no memory. */
+struct ktr__live_row *ktr__live_rounds_row(struct ktr__live_rounds *rounds, pid_t tid);
+
+/* Objects may have come, by dlopen(3), or it is another program now: rounds->live is another one then. */
+void ktr__live_rounds_reopen(struct ktr__live_rounds *rounds);
 
 #endif

@@ -19,11 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define TAKE_LOOKS    5	    /* for all threads, at most */
 #define TAKE_RED_ZONE 128   /* [bytes] below the stack pointer, which a function may use */
 #define TAKE_FAR_DOWN 32768 /* [bytes] where no handler of a signal comes to within the moment that it takes */
 #define TAKE_LEFT     ((uint64_t)16) /* [bytes] a timespec */
+#define TAKE_NEAR_NS  300000 /* what lies between a look and its stop, mostly; and how late a timer may be */
+#define TAKE_NEAR_LOOKS 4
 
 static int take_order(const void *a, const void *b)
 {
@@ -194,10 +197,26 @@ static int take_stop(struct ktr__live_taken *thread, const struct ktr__live_maps
 	return rc;
 }
 
+/*
+ * A call whose time is nearly over may have ended by the moment of the stop, and the next one like it be taken
+ * for it: it is let end.
+ */
+static int take_is_near_its_end(const struct ktr__tracee_wait *wait)
+{
+	uint64_t now = ktr__tracee_wait_now();
+
+	return wait->began_ns && wait->time_ns && now + TAKE_NEAR_NS > wait->began_ns + wait->time_ns;
+}
+
 int ktr__live_take(struct ktr__live_taken *thread, const struct ktr__live_maps *maps)
 {
+	const struct timespec nap = { 0, TAKE_NEAR_NS };
 	int rc = ktr__live_look(thread);
 
+	for (int i = 0; i < TAKE_NEAR_LOOKS && !rc && take_is_near_its_end(&thread->stop.wait); i++) {
+		nanosleep(&nap, NULL);
+		rc = ktr__live_look(thread);
+	}
 	thread->code = 0;
 	thread->stopped_ns = 0;
 	if (rc)

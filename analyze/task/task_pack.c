@@ -166,7 +166,8 @@ static void pack_put(struct ktr__pack *pack, const struct ktr__live_sample *samp
 		.back = is_back ? at - stack->at : 0,
 		.n_frames = stack->n,
 		.state = sample->state,
-		.flags = (uint8_t)(stack->flags | (sample->is_same ? KTR_SAMPLE_SLEPT : 0)),
+		.flags = (uint8_t)(stack->flags | (sample->is_same ? KTR_SAMPLE_SLEPT : 0) |
+				   (sample->is_fault ? KTR_SAMPLE_FAULT : 0)),
 		.code = sample->code,
 	};
 	if (!is_back) {
@@ -208,6 +209,13 @@ int ktr__pack_add(struct ktr__pack *pack, const struct ktr__live_sample *sample)
 		pack->is_closed = 1;
 	}
 	return rc == -EAGAIN ? 0 : rc;
+}
+
+void ktr__pack_lost(struct ktr__pack *pack, uint64_t n)
+{
+	pack->n_taken += n;
+	pack->n_lost += n;
+	pack->is_closed = 1;
 }
 
 /* ---- for whoever reads ---- */

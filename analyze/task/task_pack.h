@@ -21,6 +21,9 @@ struct ktr__pack {
 /* Adds a sample, or counts it as lost. 0 or -errno: nothing can be written any more, or no memory. */
 int ktr__pack_add(struct ktr__pack *pack, const struct ktr__live_sample *sample);
 
+/* So many are lost, of which nothing is known. */
+void ktr__pack_lost(struct ktr__pack *pack, uint64_t n);
+
 /* Sends what there is, if it is a second old. 0 or -errno. */
 int ktr__pack_send_old(struct ktr__pack *pack, uint64_t now_ns);
 

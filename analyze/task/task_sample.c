@@ -11,6 +11,7 @@
  */
 #include <ktr/task.h>
 
+#include "analyze/live/live_faults.h"
 #include "analyze/live/live_rounds.h"
 #include "analyze/live/live_take.h"
 #include "analyze/task/task_call.h"
@@ -37,10 +38,18 @@ _Static_assert(sizeof(struct ktr_sample_sums) == SAMPLE_SUMS_BYTES, "grows at it
 
 struct sample_outlet;
 
+/* What is asked for. */
+struct sample_ask {
+	pid_t pid, tid; /* tid 0: all threads */
+	unsigned hz; /* 0: at faults, one in */
+	unsigned every;
+};
+
 struct sampling {
 	struct sampling *next;
 	struct sample_outlet *to;
 	struct ktr__live_rounds rounds;
+	struct ktr__live_faults *faults; /* owned; NULL: at a rate */
 	struct ktr__live_sink sink;
 	struct ktr__pack pack;
 	pthread_t thread;
@@ -93,6 +102,13 @@ static int sample_take(void *context, const struct ktr__live_sample *sample)
 	int rc = ktr__pack_add(&sampling->pack, sample);
 
 	return !rc && atomic_load_explicit(&sampling->ends, memory_order_relaxed) ? -ECANCELED : rc;
+}
+
+static void sample_lost(void *context, uint64_t n)
+{
+	struct sampling *sampling = context;
+
+	ktr__pack_lost(&sampling->pack, n);
 }
 
 static void sample_forget(void *context, struct ktr__live_row *row)
@@ -156,7 +172,8 @@ static void *sample_run(void *argument)
 
 	pthread_setname_np(pthread_self(), "ktr-sample");
 	ktr__live_warm(sampling->rounds.live);
-	rc = ktr__live_rounds(&sampling->rounds);
+	rc = sampling->faults ? ktr__live_faults(sampling->faults, &sampling->rounds) :
+				ktr__live_rounds(&sampling->rounds);
 	rc = rc == -ECANCELED ? 0 : rc;
 	atomic_store(&sampling->is_over, 1);
 	flushed = ktr__outlet_flush(&to->outlet);
@@ -165,6 +182,7 @@ static void *sample_run(void *argument)
 	sampling->code = rc;
 	ktr__pack_end(&sampling->pack, -rc);
 	sample_linger(sampling);
+	ktr__live_faults_close(sampling->faults);
 	ktr__live_rounds_free(&sampling->rounds);
 	ktr__live_close(sampling->rounds.live);
 	sample_leave(to);
@@ -323,11 +341,11 @@ static void sample_unless_used(struct sample_outlet *to)
 }
 
 /* One that has ended, and waits for its reader, is not there; nor is that of another one of this number. */
-static int sample_is_there(const struct sample_outlet *to, pid_t pid, pid_t tid, uint64_t started)
+static int sample_is_there(const struct sample_outlet *to, const struct sample_ask *ask, uint64_t started)
 {
 	for (const struct sampling *one = to->first; one; one = one->next)
-		if (one->rounds.pid == pid && one->rounds.tid == tid && one->started == started &&
-		    !atomic_load(&one->is_over))
+		if (one->rounds.pid == ask->pid && one->rounds.tid == ask->tid && one->started == started &&
+		    !one->rounds.every == !ask->every && !atomic_load(&one->is_over))
 			return 1;
 	return 0;
 }
@@ -348,8 +366,9 @@ static int sample_start(struct sampling *sampling)
 	return -rc;
 }
 
-static int sample_make(struct sample_outlet *to, pid_t pid, pid_t tid, uint64_t started, unsigned hz,
-		       struct ktr__live **live)
+/* live and faults are taken, if it is made. */
+static int sample_make(struct sample_outlet *to, const struct sample_ask *ask, uint64_t started,
+		       struct ktr__live **live, struct ktr__live_faults **faults)
 {
 	struct sampling *sampling = calloc(1, sizeof(*sampling));
 	int rc;
@@ -358,11 +377,12 @@ static int sample_make(struct sample_outlet *to, pid_t pid, pid_t tid, uint64_t 
 		return -ENOMEM;
 	sampling->to = to;
 	sampling->started = started;
-	sampling->sink = (struct ktr__live_sink){ sample_take, sample_wait, sample_forget, sampling };
+	sampling->sink = (struct ktr__live_sink){ sample_take, sample_wait, sample_lost, sample_forget, sampling };
 	sampling->rounds = (struct ktr__live_rounds){
-		.pid = pid, .tid = tid, .period_ns = 1000000000 / hz, .forgets = 1, .sink = &sampling->sink,
-		.live = *live,
+		.pid = ask->pid, .tid = ask->tid, .period_ns = ask->hz ? 1000000000 / ask->hz : 0,
+		.every = ask->every, .forgets = 1, .sink = &sampling->sink, .live = *live,
 	};
+	sampling->faults = *faults;
 	sampling->pack = (struct ktr__pack){ .rounds = &sampling->rounds, .outlet = &to->outlet };
 	sampling->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	rc = sampling->stop < 0 ? -errno : sample_start(sampling);
@@ -373,6 +393,7 @@ static int sample_make(struct sample_outlet *to, pid_t pid, pid_t tid, uint64_t 
 		return rc;
 	}
 	*live = NULL;
+	*faults = NULL;
 	sampling->next = to->first;
 	to->first = sampling;
 	return 0;
@@ -405,47 +426,78 @@ static int sample_fd(int code, int fd, struct ktr_error *err)
 	return ktr_error_set(err, -code, "samples to descriptor %d: %m", fd);
 }
 
-static int sample_begin(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr__live **live, struct ktr_error *err)
+static int sample_begin(const struct sample_ask *ask, int fd, struct ktr__live **live,
+			struct ktr__live_faults **faults, struct ktr_error *err)
 {
-	uint64_t started = ktr__task_started(pid, tid);
+	uint64_t started = ktr__task_started(ask->pid, ask->tid);
 	struct sample_outlet *to;
 	int rc = sample_outlet(fd, &to);
 
 	if (rc)
 		return sample_fd(rc, fd, err);
-	rc = sample_is_there(to, pid, tid, started) ? 0 : sample_make(to, pid, tid, started, hz, live);
+	rc = sample_is_there(to, ask, started) ? 0 : sample_make(to, ask, started, live, faults);
 	sample_leave(to);
 	sample_unless_used(to);
 	return rc ? sample_fd(rc, fd, err) : 0;
 }
 
-static int sample_any(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr_error *err)
+/* What the kernel says to who wants to be told of faults. */
+static int sample_refuse_faults(const struct sample_ask *ask, int code, struct ktr_error *err)
 {
-	struct ktr__live *live = NULL;
-	int rc;
+	switch (code) {
+	case -EMFILE:
+		return ktr_error_set(err, EMFILE, "process %d has more threads than this one may have descriptors, one for each "
+				     "thread and CPU", (int)ask->pid);
+	case -EACCES:
+	case -EPERM:
+	case -ENOSYS:
+		return ktr_error_set(err, EACCES, "the kernel does not tell of page faults: perf_event_open(2) says %s; see "
+				     "kernel.perf_event_paranoid", strerrordesc_np(-code));
+	case -ENOTSUP:
+		return ktr_error_set(err, ENOTSUP, "page faults are sampled on x86-64 alone");
+	default:
+		return ktr__task_refuse(ask->pid, ask->tid, code, err);
+	}
+}
 
-	if (!hz || hz > KTR_SAMPLE_HZ_MAX)
-		return ktr_error_set(err, EINVAL, "%u Hz: 1 to %d", hz, KTR_SAMPLE_HZ_MAX);
-	rc = ktr__task_check(pid, tid, 1, err);
+static int sample_any(const struct sample_ask *ask, int fd, struct ktr_error *err)
+{
+	struct ktr__live_rounds rounds = { .pid = ask->pid, .tid = ask->tid, .every = ask->every };
+	struct ktr__live_faults *faults = NULL;
+	struct ktr__live *live = NULL;
+	int rc = ktr__task_check(ask->pid, ask->tid, 1, err);
+
 	if (rc)
 		return rc;
-	rc = ktr__live_open(pid, &live);
-	if (!rc)
-		rc = sample_try(pid, tid, ktr__live_maps(live));
+	rc = ktr__live_open(ask->pid, &live);
+	if (!rc && !ask->every)
+		rc = sample_try(ask->pid, ask->tid, ktr__live_maps(live));
 	if (rc) {
-		rc = ktr__task_refuse(pid, tid, rc, err);
+		rc = ktr__task_refuse(ask->pid, ask->tid, rc, err);
+	} else if (ask->every && (rc = ktr__live_faults_open(&rounds, &faults))) {
+		rc = sample_refuse_faults(ask, rc, err);
 	} else {
 		pthread_mutex_lock(&samplings_lock);
-		rc = sample_begin(pid, tid, hz, fd, &live, err);
+		rc = sample_begin(ask, fd, &live, &faults, err);
 		pthread_mutex_unlock(&samplings_lock);
 	}
+	ktr__live_faults_close(faults);
 	ktr__live_close(live);
 	return rc;
 }
 
+static int sample_at_a_rate(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr_error *err)
+{
+	const struct sample_ask ask = { .pid = pid, .tid = tid, .hz = hz };
+
+	if (!hz || hz > KTR_SAMPLE_HZ_MAX)
+		return ktr_error_set(err, EINVAL, "%u Hz: 1 to %d", hz, KTR_SAMPLE_HZ_MAX);
+	return sample_any(&ask, fd, err);
+}
+
 int ktr_sample_task(pid_t pid, unsigned hz, int fd, struct ktr_error *err)
 {
-	int before = ktr__task_enter(), rc = sample_any(pid, 0, hz, fd, err);
+	int before = ktr__task_enter(), rc = sample_at_a_rate(pid, 0, hz, fd, err);
 
 	return ktr__task_leave(before, rc);
 }
@@ -457,7 +509,19 @@ int ktr_sample_thread(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr_erro
 	if (tid <= 0)
 		return ktr_error_set(err, EINVAL, "%d is no number of a thread", (int)tid);
 	before = ktr__task_enter();
-	rc = sample_any(pid, tid, hz, fd, err);
+	rc = sample_at_a_rate(pid, tid, hz, fd, err);
+	return ktr__task_leave(before, rc);
+}
+
+int ktr_sample_faults(pid_t pid, pid_t tid, unsigned every, int fd, struct ktr_error *err)
+{
+	const struct sample_ask ask = { .pid = pid, .tid = tid, .every = every };
+	int before, rc;
+
+	if (tid < 0 || !every || every > INT32_MAX)
+		return ktr_error_set(err, EINVAL, "a sample in %u faults of %d: at least 1, and 0 for all threads", every, (int)tid);
+	before = ktr__task_enter();
+	rc = sample_any(&ask, fd, err);
 	return ktr__task_leave(before, rc);
 }
 

@@ -461,7 +461,9 @@ KTR__LAYOUT(sizeof(struct ktr_probe_row) == 128, "layout of the file");
 struct ktr_probe_head {
 	uint32_t n_probes; /* append cursors, index 0 included */
 	uint32_t n_counts;
-	uint32_t reserved[30];
+	uint64_t uncounted; /* calls that an arc has not got, for want of memory */
+	uint64_t uncounted_before; /* as arcs' before */
+	uint32_t reserved[26];
 };
 
 KTR__LAYOUT(sizeof(struct ktr_probe_head) == sizeof(struct ktr_probe_row), "it takes the place of row 0");
@@ -478,6 +480,39 @@ struct ktr_probe_counts {
 };
 
 KTR__LAYOUT(sizeof(struct ktr_probe_counts) == 4096, "layout of the file");
+
+/*
+ * Who called whom how often, as ktr/provider/arcs counts it: a thread's table, which it alone writes, is of rows of
+ * probe_count that follow each other. Each of them begins as one of counts does, with a number in the place of its
+ * first probe that is none's. When its thread has ended, another one of the process goes on in it: whose calls they
+ * are makes no difference. Where the table is full, the thread goes on in a larger one: an arc may be told of in
+ * several. Addresses are those of the process as it was when the table was made.
+ */
+#define KTR_ARCS_FIRST UINT32_MAX
+#define KTR_ARCS_ROW   128 /* places of a row, of which the head takes two */
+#define KTR_ARCS_ROWS  1024u /* at most, of a table */
+
+struct ktr_arc {
+	uint64_t from; /* the return address; 0: it is free */
+	uint64_t to; /* behind the two bytes of the function that are patched; 0: it is being made */
+	uint64_t n;
+	uint64_t before; /* of these, before the last reset; by whoever resets */
+};
+
+struct ktr_arcs {
+	uint32_t state;
+	uint32_t first; /* KTR_ARCS_FIRST */
+	uint32_t pid;
+	uint32_t n_rows; /* 0: it is no table's first */
+	uint64_t made_ns; /* CLOCK_MONOTONIC */
+	uint64_t reserved;
+	uint64_t taken; /* not 0: this place, too */
+	uint64_t reserved2[3];
+	struct ktr_arc arc[KTR_ARCS_ROW - 2];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_arcs) == sizeof(struct ktr_probe_counts), "it takes the place of counts");
+KTR__LAYOUT(sizeof(struct ktr_arc) == 32, "the head takes two places");
 
 /*
  * A probe that a provider of ktr/provider.h offers, by provider, module, function and name; processes of the

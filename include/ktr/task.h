@@ -135,6 +135,16 @@ int ktr_vm_region(pid_t pid, uint64_t address, struct ktr_vm_region *region, str
 int ktr_sample_thread(pid_t pid, pid_t tid, unsigned hz, int fd, struct ktr_error *err);
 int ktr_sample_task(pid_t pid, unsigned hz, int fd, struct ktr_error *err);
 
+/*
+ * The same at page faults: a sample of the thread, or of any of the process's with tid 0, in `every` of its
+ * faults, as the kernel tells of them (perf_event_open(2)): nothing is stopped, and a thread that has none has no
+ * samples. Those that the kernel had no room for are lost, and counted. Faults in the kernel, as read(2) into new
+ * memory has them, are told of to who may see them (kernel.perf_event_paranoid, CAP_PERFMON). Errors besides:
+ * -EACCES, the kernel does not tell; -EMFILE, each thread that there is takes a descriptor for each CPU;
+ * -ENOTSUP, on this machine.
+ */
+int ktr_sample_faults(pid_t pid, pid_t tid, unsigned every, int fd, struct ktr_error *err);
+
 /* What samplings have done, in all. */
 struct ktr_sample_sums {
 	uint32_t size;		  /* [bytes] sizeof(struct ktr_sample_sums), by the caller */
@@ -180,7 +190,7 @@ struct ktr_sample_buffer {
 	uint64_t n_stops;
 	uint64_t stopped_ns;
 	uint64_t most_ns;
-	uint64_t period_ns; /* between two rounds */
+	uint64_t period_ns; /* between two rounds; 0: of faults */
 	int32_t pid;
 	int32_t tid;	   /* 0: all threads */
 	uint32_t is_last;  /* 1: nothing comes after it */
@@ -188,6 +198,7 @@ struct ktr_sample_buffer {
 };
 
 /* ktr_sample_stack.flags */
+#define KTR_SAMPLE_FAULT 4u /* of a page fault */
 #define KTR_SAMPLE_CUT	 1u /* there are more frames, which could not be followed */
 #define KTR_SAMPLE_SLEPT 2u /* it has slept since its last sample, in the same call, and was not stopped */
 
@@ -197,7 +208,7 @@ struct ktr_sample_stack {
 	uint64_t time_ns;    /* CLOCK_MONOTONIC */
 	/*
 	 * From 0, left out ones counted: each thread has one in each that was done. That of n_rounds + n_missed was
-	 * ended before it was done.
+	 * ended before it was done. Of a fault: the address that it was at.
 	 */
 	uint64_t round;
 	uint32_t stopped_ns; /* how long the thread stood for it; 0: it did not */

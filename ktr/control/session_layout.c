@@ -30,7 +30,7 @@
 #define LAYOUT_ANCHORS 1024
 #define LAYOUT_PROBES	131072
 #define LAYOUT_PROBE_HASH 4096
-#define LAYOUT_PROBE_COUNTS 4096
+#define LAYOUT_PROBE_COUNTS 12000 /* with what is before them what a view of them shows, ktr/provider/view/ */
 #define LAYOUT_OFFERS	262144
 #define LAYOUT_OFFER_HASH 65536
 #define LAYOUT_ORIGINS 64 /* knobs whose origin is remembered, in the order of their table */

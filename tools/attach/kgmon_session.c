@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The profiler is the probe profile:::profile-N; BSD's low resolution is one rate, its high resolution another, and
- * one that somebody else has switched on is high from 500 Hz on.
+ * one that somebody else has switched on is high from 500 Hz on. With it goes fbt_count:::arcs, of objects that are
+ * built for it; a program that has no more counts without sampling.
  *
  * A trace that is being written has all since it began; without one there is what the rings hold. Both remember the
  * last reset: the rings are cleared, and the session has its time.
@@ -19,6 +20,7 @@
 #include <time.h>
 
 #define KGMON_SPEC	"profile:::"
+#define KGMON_COUNT	"fbt_count:::"
 #define KGMON_LOW	"profile:::profile-99"
 #define KGMON_HIGH	"profile:::profile-997"
 #define KGMON_HIGH_HZ	500
@@ -57,17 +59,21 @@ static struct ktr__specs kgmon_specs(const struct kgmon_session *session)
 				    ktr_session_conf(session->own) };
 }
 
+/* Who does not answer is not asked twice. */
 static void kgmon_look(struct kgmon_session *session)
 {
 	struct ktr__specs specs = kgmon_specs(session);
-	struct kgmon_found found = { 0 };
+	struct kgmon_found found = { 0 }, counts = { 0 };
 
-	if (session->alive)
-		ktr__specs_ask(&specs, KGMON_SPEC, KGMON_WAIT_MS);
+	if (session->alive && !ktr__specs_ask(&specs, KGMON_SPEC, KGMON_WAIT_MS))
+		ktr__specs_ask(&specs, KGMON_COUNT, KGMON_WAIT_MS);
 	ktr__specs_walk(&specs, KGMON_SPEC, kgmon_found, &found);
-	session->has_none = session->alive && !found.n;
+	ktr__specs_walk(&specs, KGMON_COUNT, kgmon_found, &counts);
+	session->samples = found.n > 0;
+	session->counts = counts.n > 0;
+	session->has_none = session->alive && !found.n && !counts.n;
 	session->rate_hz = found.on ? found.rate : 0;
-	session->state = !found.on ? KGMON_OFF : found.rate >= KGMON_HIGH_HZ ? KGMON_HIRES : KGMON_ON;
+	session->state = !found.on && !counts.on ? KGMON_OFF : found.rate >= KGMON_HIGH_HZ ? KGMON_HIRES : KGMON_ON;
 }
 
 int kgmon_session_open(struct kgmon_session *session, const char *path, struct ktr_error *err)
@@ -103,19 +109,33 @@ void kgmon_session_close(struct kgmon_session *session)
 	ktr__table_forget();
 }
 
+/* 0, and in *change what to wait for; or -errno. */
+static int kgmon_count(struct kgmon_session *session, bool on, uint32_t *change)
+{
+	struct ktr__specs specs = kgmon_specs(session);
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__specs_done done = { .change = 0 };
+	int rc = session->counts ? ktr__specs_switch(&specs, KGMON_COUNT, on, &done, &err) : 0;
+
+	*change = done.change ? done.change : *change;
+	return rc;
+}
+
 int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 {
 	const char *spec = wanted == KGMON_HIRES ? KGMON_HIGH : KGMON_LOW;
 	struct ktr__specs specs = kgmon_specs(session);
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct kgmon_found found = { 0 };
-	struct ktr__specs_done done;
-	int rc = 0;
+	struct ktr__specs_done done = { .change = 0 };
+	int rc = 0, counts;
 
 	/* One rate at a time. */
-	if (session->state != KGMON_OFF || wanted == KGMON_OFF)
+	if (session->samples && (session->state != KGMON_OFF || wanted == KGMON_OFF))
 		rc = ktr__specs_switch(&specs, KGMON_SPEC, false, &done, &err);
-	if (wanted == KGMON_OFF)
+	counts = kgmon_count(session, wanted != KGMON_OFF, &done.change);
+	rc = rc ? rc : counts;
+	if (wanted == KGMON_OFF || !session->samples)
 		return rc ? rc : ktr__specs_wait(&specs, done.change, KGMON_WAIT_MS) ? -EAGAIN : 0;
 	ktr__specs_ask(&specs, spec, KGMON_WAIT_MS);
 	rc = ktr__specs_switch(&specs, spec, true, &done, &err);
@@ -129,11 +149,33 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	return found.failed ? -EBUSY : 0;
 }
 
+/* What calls were counted does so no more. */
+static void kgmon_arcs_reset(const struct ktr__session_rw *session)
+{
+	uint32_t n = session->header.region[KTR_REGION_probe_count].n_rows;
+	struct ktr_probe_head *head = ktr__session_at(session, KTR_REGION_probe, 0);
+	uint32_t n_counts = head ? __atomic_load_n(&head->n_counts, __ATOMIC_ACQUIRE) : 0;
+
+	if (!head || session->header.region[KTR_REGION_probe_count].row_bytes != sizeof(struct ktr_arcs))
+		return;
+	for (uint32_t i = 1; i < n && i < n_counts; i++) {
+		struct ktr_arcs *arcs = ktr__session_ready(session, KTR_REGION_probe_count, i);
+
+		for (unsigned k = 0; arcs && arcs->first == KTR_ARCS_FIRST &&
+				     k < sizeof(arcs->arc) / sizeof(arcs->arc[0]); k++)
+			__atomic_store_n(&arcs->arc[k].before, __atomic_load_n(&arcs->arc[k].n, __ATOMIC_RELAXED),
+					 __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&head->uncounted_before, __atomic_load_n(&head->uncounted, __ATOMIC_RELAXED),
+			 __ATOMIC_RELAXED);
+}
+
 void kgmon_session_reset(struct kgmon_session *session)
 {
 	struct ktr_control *control = session->session.control;
 	struct timespec now;
 
+	kgmon_arcs_reset(&session->session);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ktr_conf_set(ktr_session_conf(session->own), "debug.ktr.clear", "1", NULL);
 	__atomic_store_n(&control->prof_reset_ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,

@@ -21,7 +21,9 @@ struct kgmon_session {
 	enum kgmon_state state;
 	unsigned long rate_hz; /* 0: it is off */
 	bool alive;
-	bool has_none; /* it lives, and no process has the profiler */
+	bool samples; /* a process has, or had, the profiler */
+	bool counts; /* ... functions that can count who calls them */
+	bool has_none; /* it lives, and there is neither */
 	char path[PATH_MAX];
 };
 

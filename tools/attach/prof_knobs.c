@@ -7,6 +7,7 @@
 
 #include "analyze/read/reader.h"
 #include "analyze/read/tables.h"
+#include "analyze/session/session_arcs.h"
 #include "analyze/stats/calls.h"
 #include "analyze/stats/samples.h"
 #include "conf/kit/hash.h"
@@ -85,14 +86,29 @@ static int prof_event(struct ktr_sink *sink, const struct ktr_event *event)
 	return 0;
 }
 
-static int prof_walk(struct ktr_reader *reader, struct prof_counts *counts)
+/* Of functions that count: places that call, and who is called from them. */
+static int prof_arc(void *context, uint32_t proc, uint64_t from, uint64_t to, uint64_t n)
+{
+	struct prof_counts *counts = context;
+
+	(void)n;
+	from = ktr__hash_word(proc, from) | 1;
+	if (prof_set_add(&counts->froms, from))
+		return -ENOMEM;
+	return prof_set_add(&counts->tos, ktr__hash_word(from, to) | 1);
+}
+
+static int prof_walk(struct kgmon_session *session, struct ktr_reader *reader, struct prof_counts *counts)
 {
 	static const struct ktr__calls_hooks hooks = { prof_call, NULL };
 	struct ktr_sink *sink = &counts->sink;
+	uint64_t n_uncounted;
 	int rc;
 
 	*counts = (struct prof_counts){ .sink = { prof_event, NULL, NULL } };
-	rc = ktr__calls_new(&counts->calls, &hooks, counts, ktr_reader_info(reader)->first_ns);
+	rc = ktr__session_arcs(&session->map, prof_arc, counts, &n_uncounted);
+	if (!rc)
+		rc = ktr__calls_new(&counts->calls, &hooks, counts, ktr_reader_info(reader)->first_ns);
 	if (!rc)
 		rc = ktr_reader_walk(reader, &sink, 1);
 	if (!rc)
@@ -160,7 +176,7 @@ static int prof_counts_of(const struct ktr_knob_at *at, struct prof_counts *coun
 		return rc;
 	rc = kgmon_session_reader(&session, &reader, NULL);
 	if (!rc) {
-		rc = prof_walk(reader, counts);
+		rc = prof_walk(&session, reader, counts);
 		ktr_reader_close(reader);
 	}
 	kgmon_session_close(&session);
@@ -258,8 +274,8 @@ static const struct ktr_knob prof_rows[] = {
 	  .get = prof_state_get,
 	  .set = prof_state_set },
 	PROF_NUMBER("count", "ticks", "samples' ticks since the last reset; 0 is one", prof_count_get),
-	PROF_NUMBER("froms", "functions", "functions that call others, where calls are recorded", prof_froms_get),
-	PROF_NUMBER("tos", "arcs", "who calls whom, where calls are recorded", prof_tos_get),
+	PROF_NUMBER("froms", "functions", "places that call, where calls are counted, or functions, where they are recorded", prof_froms_get),
+	PROF_NUMBER("tos", "arcs", "who calls whom, where calls are counted or recorded", prof_tos_get),
 	{ .name = "kern.prof.gmonparam",
 	  .help = "what a histogram is of, as struct gmonparam has it",
 	  .type = KTR_KNOB_STRING,

@@ -3,11 +3,11 @@
  * gmon.out for gprof(1): which function called which how often, and where the time went. A file for the program,
  * and one beside it, FILE.NAME, for each other object that something is known of, since gprof reads one ELF file.
  *
- * Calls are those of functions that ktr run --fbt recorded, each counted; where there are none, pairs of caller and
- * callee in the stacks of samples, a sample each, which is said. Time is that of samples, else that calls had for
- * themselves. A call's caller is the innermost recorded function around it, for an event does not have the place
- * that it was called from; gprof leaves out calls from elsewhere, so another object's, or nobody's, are of the
- * function that the object begins with.
+ * Calls are those of functions that ktr run --fbt recorded, each counted, or that were counted where they were
+ * made; in objects that have none, pairs of caller and callee in the stacks of samples, a sample each, which is
+ * said. Time is that of samples, else that calls had for themselves. A call's caller is the innermost recorded
+ * function around it, for an event does not have the place that it was called from; gprof leaves out calls from
+ * elsewhere, so another object's, or nobody's, are of the function that the object begins with.
  *
  * Everything is counted in one table, by object and addresses, which is sorted in the end.
  */
@@ -54,6 +54,8 @@ struct gmon {
 	uint32_t n_sites;
 	uint64_t last_ns, least_ns; /* least: the shortest tick of a sample */
 	uint64_t n_calls, n_samples, n_lost;
+	uint64_t n_counted, n_uncounted; /* calls, where they were made */
+	uint64_t n_sampled_arcs; /* that are left in the end */
 	uint64_t n_unknown; /* calls of functions whose address is not known */
 	uint64_t nowhere_ns; /* samples that are in no object */
 	struct ktr__gmon_files files; /* beside the one */
@@ -175,6 +177,8 @@ static int gmon_call(void *context, const struct ktr__call *call)
 	g->n_unknown += to.known != 3;
 	if (to.known != 3)
 		return 0;
+	if (g->objects.object[to.object].is_counted)
+		return 0;
 	from = g->objects.object[to.object].outside;
 	if (caller && caller->known == 3 && caller->object == to.object)
 		from = caller->at;
@@ -191,6 +195,31 @@ static int gmon_returned(void *context, const struct ktr__call *call)
 	if (function->known != 3 || call->span->flags & (KTR__SPAN_NO_START | KTR__SPAN_NO_END))
 		return 0;
 	return gmon_add(g, GMON_OWN, function->object, 0, function->at, ktr__call_self_ns(call));
+}
+
+/* From behind the call; the function's two bytes that are patched may come after endbr64. */
+int ktr__gmon_counted(struct ktr__export *e, uint32_t proc, uint64_t from, uint64_t to, uint64_t n)
+{
+	struct gmon *g = e->data;
+	uint64_t at, outer_at;
+	uint32_t object = ktr__gmon_at(&g->objects, proc, to, &at), outer;
+
+	outer = object == KTR__GMON_NO_MEMORY ? object : ktr__gmon_at(&g->objects, proc, from - 1, &outer_at);
+	if (outer == KTR__GMON_NO_MEMORY)
+		return -ENOMEM;
+	g->n_counted += n;
+	if (object == KTR__GMON_NO_OBJECT) {
+		g->n_unknown += n;
+		return 0;
+	}
+	g->objects.object[object].is_counted = 1;
+	return gmon_add(g, GMON_ARC, object, outer == object ? outer_at : g->objects.object[object].outside,
+			ktr__gmon_begin(&g->objects.object[object], at), n);
+}
+
+void ktr__gmon_uncounted(struct ktr__export *e, uint64_t n)
+{
+	((struct gmon *)e->data)->n_uncounted += n;
 }
 
 /* ---- samples ---- */
@@ -311,6 +340,12 @@ static int gmon_order(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
+/* Are there calls of an object's that are more than samples? */
+static int gmon_is_counted(const struct gmon *g, uint32_t object)
+{
+	return g->n_calls || g->objects.object[object].is_counted;
+}
+
 /* The table becomes a list, sorted, without what another kind tells better. */
 static void gmon_sort(struct gmon *g)
 {
@@ -319,9 +354,11 @@ static void gmon_sort(struct gmon *g)
 	for (uint32_t i = 0; i < g->room; i++) {
 		const struct gmon_count *at = &g->count[i];
 
-		if (at->what != GMON_NONE && !(at->what == GMON_SAMPLED_ARC && g->n_calls) &&
-		    !(at->what == GMON_OWN && g->n_samples))
+		if (at->what != GMON_NONE && !(at->what == GMON_SAMPLED_ARC && gmon_is_counted(g, at->object)) &&
+		    !(at->what == GMON_OWN && g->n_samples)) {
+			g->n_sampled_arcs += at->what == GMON_SAMPLED_ARC;
 			g->count[n++] = *at;
+		}
 	}
 	g->n_counts = n;
 	if (n)
@@ -402,12 +439,16 @@ static void gmon_note(struct ktr__export *e, unsigned n_left_out)
 		const char *text;
 		uint64_t number;
 	} notes[] = {
-		{ !g->n_calls && !g->n_samples,
+		{ !g->n_calls && !g->n_counted && !g->n_samples,
 		  "the trace has neither calls of functions (ktr run --fbt) nor samples (ktr profile): there is "
 		  "nothing in the file",
 		  0 },
-		{ !g->n_calls && g->n_samples,
+		{ !g->n_calls && !g->n_counted && g->n_samples,
 		  "calls are sampled, not counted: each number of calls is one of samples", 0 },
+		{ g->n_counted && g->n_sampled_arcs,
+		  "calls in objects that are not built to be probed are sampled, not counted", 0 },
+		{ g->n_counted && !g->n_calls && !g->n_samples, "there are no times: there are no samples", 0 },
+		{ g->n_uncounted > 0, "calls were not counted, for want of memory", g->n_uncounted },
 		{ g->n_calls && !g->n_samples,
 		  "times are those of the calls, waiting too: there are no samples", 0 },
 		{ g->n_calls && g->n_lost, "calls are missing: events were lost", 0 },

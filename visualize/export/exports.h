@@ -5,9 +5,19 @@
 
 #include "visualize/export/export.h"
 
+#include <stdint.h>
+
 extern const struct ktr__export_format ktr__export_chrome, ktr__export_perfetto, ktr__export_csv,
 	ktr__export_folded, ktr__export_schedgraph, ktr__export_tracedat, ktr__export_parquet,
 	ktr__export_pprof, ktr__export_speedscope, ktr__export_perf, ktr__export_firefox, ktr__export_gmon,
 	ktr__export_gmon_bsd;
+
+/*
+ * Of an export of these two that has begun, before the walk: a function was called n times from behind an
+ * address, both of a process. Calls of the same object that are recorded do not count then. 0 or -ENOMEM. lost():
+ * n calls were not counted.
+ */
+int ktr__gmon_counted(struct ktr__export *e, uint32_t proc, uint64_t from, uint64_t to, uint64_t n);
+void ktr__gmon_uncounted(struct ktr__export *e, uint64_t n);
 
 #endif

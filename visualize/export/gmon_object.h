@@ -17,6 +17,7 @@ struct ktr__gmon_object {
 	uint64_t low, high; /* of its text */
 	uint64_t outside; /* a function of it that stands for callers that are none: its entry, or the first */
 	int is_program; /* 1: an executable */
+	int is_counted; /* 1: its calls were counted where they were made */
 	struct ktr__gmon_symbols *symbols; /* owned; NULL: the file is not there, or another one by now */
 };
 

@@ -9,6 +9,7 @@
  * probes removed, under that lock, so that none is offered afterwards.
  */
 #include "ktr/knob/probes_asked.h"
+#include "ktr/provider/arcs/arcs.h"
 #include "ktr/provider/fbt/args.h"
 #include "ktr/provider/fbt/excluded.h"
 #include "ktr/provider/fbt/filter.h"
@@ -109,7 +110,7 @@ int ktr__fbt_want(uint32_t number, uint32_t bit, struct ktr_error *why)
 
 	if (!object || ktr__fbt_object_gone(object))
 		return ktr_error_set(why, ENOENT, "its module is gone");
-	if (ktr__fbt_is_excluded(function))
+	if (bit != KTR__FBT_COUNTED && ktr__fbt_is_excluded(function))
 		return ktr_error_set(why, ENOTSUP, KTR__FBT_EXCLUDED);
 	__atomic_fetch_or(&function->wanted, bit, __ATOMIC_RELAXED);
 	if (before)
@@ -366,6 +367,7 @@ static void fbt_begin(void)
 	ktr__fbt_args_begin();
 	ktr__fbt_members_begin();
 	ktr__fbt_filter_begin();
+	ktr__arcs_begin();
 }
 
 void ktr__fbt_start(ktr__fbt_finder *find)
@@ -399,6 +401,8 @@ __attribute__((visibility("default"))) int ktr__fbt_attach(struct ktr__fbt_modul
 	code = fbt_provider ? ktr__fbt_object_new(module, &object) : -ENXIO;
 	if (!code && object && (ktr__probe_asked("", "") || fbt_comes_back(object)))
 		ktr__fbt_object_names(object, fbt_offer, &asked);
+	if (!code && object)
+		ktr__arcs_object(object);
 	ktr__fbt_types_free(&asked.types);
 	return code;
 }
@@ -412,8 +416,10 @@ __attribute__((visibility("default"))) int ktr__fbt_detach(struct ktr__fbt_modul
 	bool ends = __atomic_load_n(&fbt_ends, __ATOMIC_ACQUIRE);
 	struct ktr__fbt_object *object = ends ? NULL : ktr__fbt_object_leave(module);
 
-	if (object)
+	if (object) {
 		ktr__fbt_filter_leave(object);
+		ktr__arcs_leave(object);
+	}
 	for (uint32_t i = 0; object && i < object->n; i++) {
 		struct ktr__fbt_function *function = ktr__fbt_function(object->first + i);
 

@@ -41,7 +41,7 @@ extern const unsigned __rseq_size __attribute__((weak));
 
 __thread struct ktr__fbt_self ktr__fbt_self;
 static ptrdiff_t fire_rseq; /* from the thread pointer; 0: not known */
-static uint32_t fire_wide_mask; /* parts of XCR0 that are vectors; 0: it is not known */
+uint32_t ktr__fbt_wide_mask;
 static bool fire_is_low; /* with another clock: only lower parts of vectors change, and no probe is called */
 static const struct ktr__session_rw *fire_session;
 
@@ -58,7 +58,7 @@ void ktr__fbt_fire_begin(void)
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
 		return;
 	__asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-	fire_wide_mask = a & 0xe6; /* SSE; AVX; the three of AVX-512 */
+	ktr__fbt_wide_mask = a & 0xe6; /* SSE; AVX; the three of AVX-512 */
 }
 
 /* ---- within each other ---- */
@@ -208,8 +208,8 @@ static __attribute__((noinline)) void fire_unusual(struct ktr_site *site, uint64
 
 	if (is_low)
 		ktr__fbt_low(fire_kept, &event);
-	else if (fire_wide_mask)
-		ktr__fbt_wide(fire_kept, &event, fire_wide_mask);
+	else if (ktr__fbt_wide_mask)
+		ktr__fbt_wide(fire_kept, &event, ktr__fbt_wide_mask);
 	else
 		fire_record(site, key);
 	fire_called(before);
@@ -306,8 +306,8 @@ static void fire_values(const struct fire_part *part, uint64_t key, const uint64
 			may_call = asks = true;
 	if (may_call)
 		before = fire_call(asks);
-	if (fire_wide_mask)
-		ktr__fbt_wide(fire_typed_record, &event, fire_wide_mask);
+	if (ktr__fbt_wide_mask)
+		ktr__fbt_wide(fire_typed_record, &event, ktr__fbt_wide_mask);
 	else
 		fire_typed_record(&event);
 	if (may_call)
@@ -535,10 +535,10 @@ void ktr__fbt_fire_late(const struct ktr__fbt_record *told, const uint64_t *plac
 	late.site = __atomic_load_n(&function->scope->late, __ATOMIC_ACQUIRE);
 	if (!(KTR__GATE() & late.site->mask))
 		return;
-	if (fire_wide_mask && fire_way(late.site, fire_cpu()) != FIRE_USUAL) {
+	if (ktr__fbt_wide_mask && fire_way(late.site, fire_cpu()) != FIRE_USUAL) {
 		struct ktr__fbt_within before = fire_call(true);
 
-		ktr__fbt_wide(fire_late, &late, fire_wide_mask);
+		ktr__fbt_wide(fire_late, &late, ktr__fbt_wide_mask);
 		fire_called(before);
 	} else {
 		fire_late(&late);
@@ -563,8 +563,8 @@ void ktr__fbt_fire_note(void)
 	if (!site || !(KTR__GATE() & site->mask))
 		return;
 	before = fire_call(true);
-	if (fire_wide_mask)
-		ktr__fbt_wide(fire_note, site, fire_wide_mask);
+	if (ktr__fbt_wide_mask)
+		ktr__fbt_wide(fire_note, site, ktr__fbt_wide_mask);
 	else
 		fire_note(site);
 	fire_called(before);

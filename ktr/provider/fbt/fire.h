@@ -36,6 +36,7 @@ void ktr__fbt_trampoline_filtered(void); /* while a filter is on */
 void ktr__fbt_returned(void); /* places in it */
 void ktr__fbt_unwound(void);
 void ktr__fbt_wide(void (*call)(void *), void *context, uint32_t mask);
+extern uint32_t ktr__fbt_wide_mask; /* for that: parts of XCR0 that are vectors; 0: it is not known. Written once */
 void ktr__fbt_low(void (*call)(void *), void *context);
 extern const bool ktr__fbt_is_low;
 

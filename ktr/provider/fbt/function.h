@@ -16,7 +16,8 @@
 #define KTR__FBT_ASKED_ARGS	2 /* and what more can be asked for */
 #define KTR__FBT_ASKED_CALLER	3
 #define KTR__FBT_ASKED_MEMBER	4 /* any */
-#define KTR__FBT_CALLER 4u /* bit of a function's wanted, besides those of its probes: filter.h */
+#define KTR__FBT_CALLER 4u /* bits of a function's wanted, besides those of its probes: filter.h */
+#define KTR__FBT_COUNTED 8u /* its calls are counted: ktr/provider/arcs/ */
 #define KTR__FBT_ROOM	14 /* [bytes] before each function: -fpatchable-function-entry=16,14 */
 
 /* A function whose entry and return are both asked for is a scope: it begins and ends. */
@@ -67,7 +68,7 @@ uint32_t ktr__fbt_function_new(uint32_t n);
 
 /*
  * One bit more is wanted of a function, or one less, which is patched as long as any is. Under the registry's lock.
- * 0, or -errno and why.
+ * 0, or -errno and why. What is excluded can be counted: that calls nothing.
  */
 int ktr__fbt_want(uint32_t number, uint32_t bit, struct ktr_error *why);
 void ktr__fbt_unwant(uint32_t number, uint32_t bit);

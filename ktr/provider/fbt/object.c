@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ktr/provider/fbt/object.h"
 
+#include "ktr/provider/arcs/arcs.h"
 #include "ktr/provider/fbt/excluded.h"
 #include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/patch.h"
@@ -127,6 +128,8 @@ static uintptr_t object_trampoline(const struct ktr__fbt_object *object)
 {
 	if (object->kind)
 		return object->kind->trampoline[object_filtered];
+	if (object->counted)
+		return object_filtered ? (uintptr_t)ktr__arcs_trampoline_filtered : (uintptr_t)ktr__arcs_trampoline;
 	return object_filtered ? (uintptr_t)ktr__fbt_trampoline_filtered : (uintptr_t)ktr__fbt_trampoline;
 }
 
@@ -219,6 +222,15 @@ struct ktr__fbt_object *ktr__fbt_object_leave(struct ktr__fbt_module *module)
 		__atomic_store_n(&at->module, NULL, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&object_mutex);
 	return at;
+}
+
+void ktr__fbt_object_count(struct ktr__fbt_object *object, bool counted)
+{
+	pthread_mutex_lock(&object_mutex);
+	object->counted = counted;
+	if (object->module)
+		__atomic_store_n(&object->module->trampoline, object_trampoline(object), __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&object_mutex);
 }
 
 void ktr__fbt_objects_lead(bool filtered)

@@ -36,6 +36,9 @@ struct ktr__fbt_object {
 	uint32_t n;
 	uint8_t build_id[KTR_BUILD_ID_MAX]; /* or what stands for it: ktr/record/module.h */
 	uint8_t build_id_bytes;
+	bool counted; /* calls of its functions are, ktr/provider/arcs/; under the mutex */
+	bool arcs_asked; /* that has been asked for. Under the registry's lock, as what follows */
+	struct ktr_provider_probe *arcs; /* NULL: not offered */
 	const char *name; /* without folders */
 	char path[];
 };
@@ -61,6 +64,9 @@ struct ktr__fbt_object *ktr__fbt_object_of(uint32_t number); /* that has a funct
 
 /* A function's address in its file. */
 uint64_t ktr__fbt_object_address(const struct ktr__fbt_object *object, uint32_t number);
+
+/* Calls of an object's functions are counted from now on, or not any more: it leads elsewhere. */
+void ktr__fbt_object_count(struct ktr__fbt_object *object, bool counted);
 
 /* Where probes of all modules lead from now on, those that come later too: is a filter on? */
 void ktr__fbt_objects_lead(bool filtered);

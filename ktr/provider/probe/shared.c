@@ -64,7 +64,7 @@ static uint32_t shared_make(uint32_t hash, uint32_t type, const char *name, cons
 {
 	struct ktr_probe_head *head = (struct ktr_probe_head *)(void *)ktr__probe_row_at(0);
 	uint32_t made = ktr__view_present(&shared, head, sizeof(*head)) ?
-				ktr__view_next(&shared, &head->n_probes, KTR_REGION_probe) : 0;
+				ktr__view_next(&shared, &head->n_probes, KTR_REGION_probe, 1) : 0;
 	struct ktr_probe_row *row = ktr__probe_row_at(made);
 
 	if (!made || !ktr__view_present(&shared, row, sizeof(*row)))
@@ -114,7 +114,7 @@ uint64_t *ktr__probe_counters(uint32_t first)
 		return NULL;
 	head = (struct ktr_probe_head *)(void *)ktr__probe_row_at(0);
 	if (!ktr__view_present(&shared, head, sizeof(*head)) ||
-	    !(row = ktr__view_next(&shared, &head->n_counts, KTR_REGION_probe_count)))
+	    !(row = ktr__view_next(&shared, &head->n_counts, KTR_REGION_probe_count, 1)))
 		return NULL;
 	counts = ktr__view_at(&shared, probe_count, struct ktr_probe_counts) + row;
 	if (!ktr__view_present(&shared, counts, sizeof(*counts)))

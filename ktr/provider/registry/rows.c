@@ -116,7 +116,7 @@ static uint32_t rows_find(uint32_t at, uint32_t hash, const char *const part[4])
 static uint32_t rows_make(uint32_t hash, const char *const part[4], const char *arguments)
 {
 	struct ktr_offer_head *head = rows_head();
-	uint32_t made = head ? ktr__view_next(&rows_view, &head->n_offers, KTR_REGION_offer) : 0;
+	uint32_t made = head ? ktr__view_next(&rows_view, &head->n_offers, KTR_REGION_offer, 1) : 0;
 	struct ktr_offer_row *row = ktr__rows_at(made);
 
 	if (!made || !ktr__view_present(&rows_view, row, sizeof(*row)))
@@ -233,7 +233,7 @@ void ktr__rows_host(void)
 
 	if (__atomic_load_n(&rows_host, __ATOMIC_RELAXED) || !head)
 		return;
-	row = ktr__view_next(&rows_view, &head->n_hosts, KTR_REGION_offer_host);
+	row = ktr__view_next(&rows_view, &head->n_hosts, KTR_REGION_offer_host, 1);
 	__atomic_store_n(&rows_host, row, __ATOMIC_RELAXED);
 	host = rows_host_at(row);
 	if (!host)

@@ -119,6 +119,7 @@ static int stop_ask(struct ktr__tracee_stop *stop)
 
 	if (ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0)
 		return -errno;
+	stop->asked_ns = ktr__tracee_wait_now();
 	while ((status = ktr__tracee_await(stop->tid)) >= 0) {
 		int number = WSTOPSIG(status), event = status >> 16;
 
@@ -180,6 +181,15 @@ static unsigned long long *stop_arg(struct user_regs_struct *regs, int i)
 }
 
 /*
+ * The call that was looked at was over before the thread was asked to stop, so this is another one like it, which
+ * has not slept yet: what has slept since would have been noticed, ktr__tracee_wait_same().
+ */
+static int stop_is_next(const struct ktr__tracee_stop *stop, int64_t ns)
+{
+	return stop->asked_ns >= stop->wait.began_ns && stop->asked_ns - stop->wait.began_ns >= (uint64_t)ns;
+}
+
+/*
  * The time of a call that is made again: what is left of it. The register that it is in is one that a function may
  * change, but not an instruction that makes a system call, so this is done for those of the C library, which does
  * not rely on it. 1: `left` is used.
@@ -196,7 +206,7 @@ static int stop_time(struct ktr__tracee_stop *stop, struct user_regs_struct *reg
 		return 0;
 	if (is_ms) {
 		ns = (int64_t)(int32_t)*stop_arg(regs, at) * 1000000;
-		if (ns >= 0)
+		if (ns >= 0 && !stop_is_next(stop, ns))
 			*stop_arg(regs,
 					 at) = (uint64_t)(ktr__tracee_wait_left(ns, over) + 999999) /
 					       1000000;
@@ -207,7 +217,10 @@ static int stop_time(struct ktr__tracee_stop *stop, struct user_regs_struct *reg
 		return 0;
 	if (time.tv_sec < 0 || time.tv_sec > INT32_MAX)
 		return 0;
-	ns = ktr__tracee_wait_left((int64_t)time.tv_sec * 1000000000 + time.tv_nsec, over);
+	ns = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+	if (stop_is_next(stop, ns))
+		return 0;
+	ns = ktr__tracee_wait_left(ns, over);
 	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
 	if (ktr__tracee_write(stop->tid, left, &time, sizeof(time)) < sizeof(time))
 		return 0;

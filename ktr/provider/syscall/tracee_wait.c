@@ -10,6 +10,7 @@
  */
 #include "ktr/provider/syscall/tracee_wait.h"
 
+#include "ktr/provider/syscall/tracee_memory.h"
 #include "ktr/provider/syscall/tracee_proc.h"
 
 #include <sched.h>
@@ -172,6 +173,19 @@ static int tracee_wait_cpu(const char *task)
 	return at ? atoi(at) : -1;
 }
 
+static uint64_t tracee_wait_time(pid_t tid, const struct ktr__tracee_wait *wait)
+{
+	int is_ms, at = ktr__tracee_wait_timeout(wait->call, &is_ms);
+	struct timespec time;
+
+	if (is_ms)
+		return (uint64_t)(int32_t)wait->args[at] * 1000000;
+	if (ktr__tracee_read(tid, wait->args[at], &time, sizeof(time)) < sizeof(time) || time.tv_sec < 0 ||
+	    time.tv_sec > INT32_MAX)
+		return 0;
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 /* It may go on at any time: what is asked last tells whether all is of one call. */
 static void tracee_wait_since(const char *task, const char *call, struct ktr__tracee_wait *wait)
 {
@@ -229,4 +243,6 @@ void ktr__tracee_wait_look(const char *proc, pid_t pid, pid_t tid, struct ktr__t
 		wait->rank = tracee_wait_rank(wait);
 	if (wait->rank == KTR__RANK_TIMED)
 		tracee_wait_since(task, text, wait);
+	if (wait->began_ns)
+		wait->time_ns = tracee_wait_time(tid, wait);
 }

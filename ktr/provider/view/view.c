@@ -33,14 +33,14 @@ bool ktr__view_present(struct ktr__view *view, const void *from, size_t n_bytes)
 	return true;
 }
 
-uint32_t ktr__view_next(const struct ktr__view *view, uint32_t *cursor, enum ktr_region_id id)
+uint32_t ktr__view_next(const struct ktr__view *view, uint32_t *cursor, enum ktr_region_id id, uint32_t n)
 {
-	uint32_t none = 0, row;
+	uint32_t none = 0, n_rows = view->header.region[id].n_rows, row;
 
 	/* A new table is of zeroes, and index 0 is never handed out. */
 	__atomic_compare_exchange_n(cursor, &none, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	row = __atomic_fetch_add(cursor, 1, __ATOMIC_RELAXED);
-	if (row && row < view->header.region[id].n_rows)
+	row = __atomic_fetch_add(cursor, n, __ATOMIC_RELAXED);
+	if (row && row < n_rows && n <= n_rows - row)
 		return row;
 	if (row > UINT32_MAX / 2)
 		__atomic_store_n(cursor, UINT32_MAX / 2, __ATOMIC_RELAXED);

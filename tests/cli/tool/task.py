@@ -7,6 +7,7 @@
 		SUMS: what it told in the end; whole: nothing may be lost; early: it ended in the middle. TID: those that
 		have been there from the first round to the last. Prints the threads that were seen.
 	task.py two FILE SUMS			two samplings wrote there, of a thread and of all
+	task.py faults FILE SUMS TOUCHED EVERY ONE	TOUCHED: thread, address, pages, function; ONE: 0, of all threads
 	task.py frames FILE STACKS		STACKS: of ktr stacks; threads that sleep have the same frames in both"""
 import collections
 import os
@@ -222,6 +223,49 @@ def frames(path, stacks):
             fail('%d: %s, and ktr stacks has %s' % (tid, row and [hex(pc) for pc in row.frames], [hex(pc) for pc in pcs]))
 
 
+def faults(path, told, touched, every, one):
+    """Each page that was touched is a fault: at its address, of its thread, in the function that did it."""
+    found, whole = read(path)
+    told, every, got = sums(told), int(every), 0
+    want, seen = {}, collections.defaultdict(list)
+    for line in open(touched):
+        words = line.split()
+        if len(words) == 4:
+            want[int(words[0])] = range(int(words[1]), int(words[1]) + 4096 * int(words[2]), 4096)
+            function = int(words[3])
+    if one != '0':
+        want = {tid: pages for tid, pages in want.items() if tid == found[0][0].tid}
+    for head, rows in found:
+        if head.first != got + head.lost or head.period:
+            fail('a buffer: %s, %d came' % (head, got))
+        got += len(rows)
+        for row in rows:
+            if row.tid not in want and one != '0':
+                fail('%d is another thread: %s' % (row.tid, row))
+            if not row.flags & 4 or row.stopped or row.code:
+                fail('a sample: %s' % (row,))
+            if row.tid in want and row.round & -4096 in want[row.tid]:
+                seen[row.tid].append(row.round & -4096)
+                if not function <= row.frames[0] < function + 256 or len(row.frames) < 4:
+                    fail('%#x was touched by %s' % (row.round, [hex(pc) for pc in row.frames]))
+    if not whole or got + told['lost'] != told['samples'] or not found[-1][0].is_last:
+        fail('%d samples came: %s' % (got, told))
+    if len(want) != (3 if one == '0' else 1):
+        fail('%d threads' % len(want))
+    n = 0
+    for tid, pages in want.items():
+        if seen[tid] != sorted(set(seen[tid])):
+            fail('%d: a page was touched twice, or out of turn' % tid)
+        n += len(seen[tid])
+        # One in so many of all faults, of which these are the most.
+        if every > 1 and not told['lost'] and abs(len(seen[tid]) - len(pages) / every) > 2:
+            fail('%d: %d of %d pages, one in %d' % (tid, len(seen[tid]), len(pages), every))
+        if every == 1 and not told['lost'] and len(seen[tid]) != len(pages):
+            fail('%d: %d of %d pages' % (tid, len(seen[tid]), len(pages)))
+    if every == 1 and n + told['lost'] < sum(len(pages) for pages in want.values()):
+        fail('%d of %d pages: %s' % (n, sum(len(pages) for pages in want.values()), told))
+
+
 what, args = sys.argv[1], sys.argv[2:]
 if what == 'info':
     info(args[0], args[1], args[2:])
@@ -229,6 +273,8 @@ elif what == 'state':
     state(args[0], args[1], args[2:])
 elif what == 'two':
     two(args[0], args[1])
+elif what == 'faults':
+    faults(*args)
 elif what == 'buffers':
     buffers(args[0], args[1], args[2] if len(args) > 2 else '', args[3:])
 else:

@@ -4,6 +4,7 @@
  *
  *	task info PID | state PID | regions PID | read PID ADDRESS BYTES | errors PID TID
  *	task sample PID TID HZ [reap | both] [late]
+ *	task faults PID TID EVERY
  *
  * sample writes to descriptor 1 until there is something to be read on 0, or its end, and tells the sums on 2.
  * reap: a thread waits for any child meanwhile. both: all threads are sampled, too, to the same descriptor. late:
@@ -170,6 +171,14 @@ static void child(int number)
 	n_signals++;
 }
 
+/* As sample: `hz` is a number of faults. */
+static int begin(pid_t pid, pid_t tid, unsigned hz, const char *how)
+{
+	if (strcmp(how, "faults") == 0)
+		return ktr_sample_faults(pid, tid, hz, 1, &err);
+	return tid ? ktr_sample_thread(pid, tid, hz, 1, &err) : ktr_sample_task(pid, hz, 1, &err);
+}
+
 static int sample(pid_t pid, pid_t tid, unsigned hz, const char *how, int late)
 {
 	struct ktr_sample_sums sums = { .size = sizeof(sums) };
@@ -182,7 +191,7 @@ static int sample(pid_t pid, pid_t tid, unsigned hz, const char *how, int late)
 		if (pthread_create(&thread, NULL, reap, NULL))
 			return 1;
 	}
-	rc = tid ? ktr_sample_thread(pid, tid, hz, 1, &err) : ktr_sample_task(pid, hz, 1, &err);
+	rc = begin(pid, tid, hz, how);
 	if (!rc && strcmp(how, "both") == 0)
 		rc = ktr_sample_task(pid, hz, 1, &err);
 	if (rc)
@@ -218,6 +227,8 @@ int main(int argc, char **argv)
 	if (strcmp(what, "sample") == 0 && argc >= 5)
 		return sample(pid, (pid_t)atoi(argv[3]), (unsigned)atoi(argv[4]),
 			      argc > 5 ? argv[5] : "", argc > 5 && strcmp(argv[argc - 1], "late") == 0);
+	if (strcmp(what, "faults") == 0 && argc == 5)
+		return sample(pid, (pid_t)atoi(argv[3]), (unsigned)atoi(argv[4]), what, 0);
 	fprintf(stderr, "usage: see its source\n");
 	return 2;
 }

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider fbt_count: a probe for each object, without events, whose functions are patched while it is on. What
+ * they do then is in table.c.
+ */
+#include "ktr/provider/arcs/arcs.h"
+
+#include "ktr/knob/probes_asked.h"
+#include "ktr/provider/arcs/table.h"
+
+#include "conf/eval/spec.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct ktr_provider *arcs_provider;
+
+static int arcs_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
+{
+	struct ktr__fbt_object *object = probe->context;
+	int code = 0, one;
+	uint32_t n = 0;
+
+	if (ktr__fbt_object_gone(object))
+		return ktr_error_set(why, ENOENT, "its module is gone");
+	if (!ktr__arcs_follow())
+		return ktr_error_set(why, ENOSPC, "there is no session, or no memory in it");
+	ktr__fbt_object_count(object, true);
+	for (uint32_t i = 0; i < object->n; i++) {
+		one = ktr__fbt_want(object->first + i, KTR__FBT_COUNTED, why);
+		n += one == 0;
+		code = one ? one : code;
+	}
+	if (n)
+		return 0;
+	ktr__fbt_object_count(object, false);
+	return code;
+}
+
+static void arcs_disable(struct ktr_provider_probe *probe)
+{
+	struct ktr__fbt_object *object = probe->context;
+
+	for (uint32_t i = 0; i < object->n; i++)
+		ktr__fbt_unwant(object->first + i, KTR__FBT_COUNTED);
+	ktr__fbt_object_count(object, false);
+}
+
+static void arcs_destroy(struct ktr_provider_probe *probe)
+{
+	((struct ktr__fbt_object *)probe->context)->arcs = NULL;
+}
+
+static int arcs_no_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)
+{
+	(void)probe;
+	(void)number;
+	(void)arg;
+	return -ENOENT;
+}
+
+static void arcs_offer(struct ktr__fbt_object *object, const char *spec)
+{
+	char full[KTR_PROVIDER_PART_MAX + 32];
+	struct ktr_provider_probe *probe;
+
+	if (!arcs_provider || object->kind || ktr__fbt_object_gone(object) || object->arcs)
+		return;
+	snprintf(full, sizeof(full), "fbt_count:%s::arcs", object->name);
+	object->arcs_asked |= spec ? ktr__spec_fits(spec, strlen(spec), full) : ktr__probe_asked("", full);
+	if (object->arcs_asked &&
+	    !ktr_provider_offer(arcs_provider, object->name, "", "arcs", object, &probe))
+		object->arcs = probe;
+}
+
+static void arcs_provide(struct ktr_provider *provider, const char *spec)
+{
+	if (provider != arcs_provider)
+		return;
+	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
+		arcs_offer(at, spec);
+}
+
+/* The process may have another session by now. */
+static void arcs_look(struct ktr_provider *provider)
+{
+	(void)provider;
+	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
+		if (at->counted) {
+			ktr__arcs_follow();
+			break;
+		}
+}
+
+void ktr__arcs_object(struct ktr__fbt_object *object)
+{
+	arcs_offer(object, NULL);
+}
+
+void ktr__arcs_leave(struct ktr__fbt_object *object)
+{
+	if (object->arcs)
+		ktr_provider_remove(object->arcs);
+}
+
+static const struct ktr_provider_ops arcs_ops = {
+	.size = sizeof(arcs_ops),
+	.provide = arcs_provide,
+	.enable = arcs_enable,
+	.disable = arcs_disable,
+	.arg_desc = arcs_no_argument,
+	.destroy = arcs_destroy,
+	.look = arcs_look,
+};
+
+void ktr__arcs_begin(void)
+{
+	if (ktr_provider_register("fbt_count", &arcs_ops, NULL, &arcs_provider))
+		arcs_provider = NULL;
+	if (arcs_provider)
+		pthread_atfork(NULL, NULL, ktr__arcs_forked);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tables that calls are counted in: each thread's own, in the session. */
+#ifndef KTR_PROVIDER_ARCS_TABLE_H
+#define KTR_PROVIDER_ARCS_TABLE_H
+
+#include <ktr/session.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A thread's table, as the trampoline looks at it. Private: the session's words lead nowhere. */
+struct ktr__arcs_self {
+	struct ktr_arc *slots;
+	uint64_t mask;	/* of a place: its bucket */
+	uint32_t epoch; /* the gate's, when the table was made; of another one it is not to be used */
+	uint32_t depth; /* calls of ktr__arcs_count() within each other */
+	uint32_t n_rows;
+	uint32_t n_used;
+	bool is_last; /* there is no memory for a larger one */
+	uintptr_t frame; /* of the outermost of these calls */
+};
+
+extern __thread struct ktr__arcs_self ktr__arcs_self;
+
+/* Its first word is the epoch: it changes with the session, and is 0 in a child that nobody has told of. */
+extern uint32_t ktr__arcs_gate[];
+
+/*
+ * Under the registry's lock: tables are made in what is the process's session now. False: there is none, or no
+ * memory in it.
+ */
+bool ktr__arcs_follow(void);
+void ktr__arcs_forked(void); /* in a child, before anything else counts */
+
+#endif
