@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Each thread that there is has an event on each CPU, inherited by the threads that it makes; all events of a CPU
- * write to one ring, which is read a hundred times a second. What a ring has had no room for the kernel counts
- * there.
+ * write to one ring, which is read a hundred times a second. What a ring has no room for the kernel counts: it
+ * tells of that with the next record that has room, and in the end by each event (PERF_FORMAT_LOST, Linux 6.0).
+ * It leaves out, too, what comes faster than kernel.perf_event_max_sample_rate; where each fault is asked for,
+ * the number of all tells how many.
  */
 #include "analyze/live/live_faults.h"
 
@@ -30,6 +32,7 @@
 #define FAULTS_PAGES_MIN 16u
 #define FAULTS_LOOK_NS	 10000000
 #define FAULTS_REOPEN_NS 100000000ull /* objects that came, and an end, are looked for so often */
+#define FAULTS_SOON_NS	 1000000 /* where a ring fills */
 #define FAULTS_RECORD	 65536u /* [bytes] at most */
 
 /* PERF_REG_X86_*, in their order: ax to ip, then r8 to r15. */
@@ -48,7 +51,8 @@ struct ktr__live_faults {
 	int *fd;
 	uint32_t n_cpus, n_fds, room;
 	uint32_t every;
-	int user_only;
+	int user_only, has_lost;
+	uint64_t n_taken, n_lost; /* records of samples, and those that were told of as lost */
 	struct ktr__live_frame frame[KTR__LIVE_FRAMES];
 	char record[FAULTS_RECORD] __attribute__((aligned(8)));
 };
@@ -74,10 +78,14 @@ static int faults_event(struct ktr__live_faults *faults, pid_t tid, uint32_t cpu
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
 			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = FAULTS_REGS, .sample_stack_user = FAULTS_STACK, .exclude_hv = 1,
-		.exclude_kernel = faults->user_only, .exclude_callchain_kernel = 1,
+		.exclude_kernel = faults->user_only, .read_format = faults->has_lost ? PERF_FORMAT_LOST : 0,
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
+	if (fd < 0 && errno == EINVAL && faults->has_lost) {
+		attr.read_format = faults->has_lost = 0;
+		fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	}
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && !faults->user_only) {
 		attr.exclude_kernel = faults->user_only = 1;
 		fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -165,8 +173,10 @@ int ktr__live_faults_open(const struct ktr__live_rounds *rounds, struct ktr__liv
 	*out = NULL;
 	if (!code && !rounds->tid && !(tid = ktr__live_threads(rounds->pid, &n)))
 		code = errno == ENOENT ? -ESRCH : -errno;
-	if (!code)
+	if (!code) {
 		faults->every = rounds->every;
+		faults->has_lost = 1;
+	}
 	for (uint32_t i = 0; i < n && !code; i++)
 		code = faults_follow(faults, tid ? tid[i] : rounds->tid);
 	free(tid);
@@ -243,19 +253,44 @@ static int faults_sample(struct ktr__live_faults *faults, struct ktr__live_round
 	return rounds->sink->sample(rounds->sink->context, &sample);
 }
 
+static void faults_lost(struct ktr__live_faults *faults, struct ktr__live_rounds *rounds, uint64_t n)
+{
+	faults->n_lost += n;
+	if (rounds->sink->lost)
+		rounds->sink->lost(rounds->sink->context, n);
+}
+
 static int faults_record(struct ktr__live_faults *faults, struct ktr__live_rounds *rounds)
 {
 	const struct perf_event_header *header = (const void *)faults->record;
 	uint64_t lost[2];
 
-	if (header->type == PERF_RECORD_SAMPLE)
+	if (header->type == PERF_RECORD_SAMPLE) {
+		faults->n_taken++;
 		return faults_sample(faults, rounds);
+	}
 	if (header->type == PERF_RECORD_LOST && header->size >= sizeof(*header) + sizeof(lost)) {
 		memcpy(lost, header + 1, sizeof(lost));
-		if (rounds->sink->lost)
-			rounds->sink->lost(rounds->sink->context, lost[1]);
+		faults_lost(faults, rounds, lost[1]);
 	}
 	return 0;
+}
+
+/* What nobody has told of yet: events say how many faults there were, and how many records had no room. */
+static void faults_missing(struct ktr__live_faults *faults, struct ktr__live_rounds *rounds)
+{
+	uint64_t all = 0, lost = 0, got[2] = { 0, 0 };
+	size_t n = faults->has_lost ? sizeof(got) : sizeof(got[0]);
+
+	for (uint32_t i = 0; i < faults->n_fds; i++)
+		if (read(faults->fd[i], got, n) == (ssize_t)n) {
+			all += got[0];
+			lost += got[1];
+		}
+	if (faults->every == 1 && all > faults->n_taken && all - faults->n_taken > lost)
+		lost = all - faults->n_taken;
+	if (lost > faults->n_lost)
+		faults_lost(faults, rounds, lost - faults->n_lost);
 }
 
 static void faults_copy(const struct faults_cpu *cpu, uint64_t at, void *to, size_t n)
@@ -267,8 +302,9 @@ static void faults_copy(const struct faults_cpu *cpu, uint64_t at, void *to, siz
 	memcpy((char *)to + first, ring, n - first);
 }
 
-/* What a ring has now. */
-static int faults_drain(struct ktr__live_faults *faults, struct faults_cpu *cpu, struct ktr__live_rounds *rounds)
+/* What a ring has now. *fills: it was half full. */
+static int faults_drain(struct ktr__live_faults *faults, struct faults_cpu *cpu, struct ktr__live_rounds *rounds,
+			int *fills)
 {
 	struct perf_event_mmap_page *page = (void *)cpu->map;
 	struct perf_event_header header;
@@ -278,7 +314,8 @@ static int faults_drain(struct ktr__live_faults *faults, struct faults_cpu *cpu,
 	if (!page)
 		return 0;
 	end = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	for (at = page->data_tail; at < end && !rc; at += header.size) {
+	*fills |= end - page->data_tail > cpu->n_bytes / 2;
+	for (at = page->data_tail; at < end && (!rc || rc == -ECANCELED); at += header.size) {
 		faults_copy(cpu, at, &header, sizeof(header));
 		if (header.size < sizeof(header))
 			return -EPROTO;
@@ -306,22 +343,27 @@ static int faults_is_over(const struct ktr__live_rounds *rounds)
 int ktr__live_faults(struct ktr__live_faults *faults, struct ktr__live_rounds *rounds)
 {
 	uint64_t now = ktr__tracee_wait_now(), opened = now;
-	int rc = 0, is_over = 0;
+	int rc = 0, is_over = 0, ends = 0, fills = 0;
 
-	while (!rc && !is_over && !rounds->sink->wait(rounds->sink->context, now + FAULTS_LOOK_NS)) {
+	while (!rc && !is_over && !ends) {
+		/* Once more in the end: what there is of the last moment. */
+		ends = rounds->sink->wait(rounds->sink->context, now + (fills ? FAULTS_SOON_NS : FAULTS_LOOK_NS));
 		now = ktr__tracee_wait_now();
 		if (now - opened > FAULTS_REOPEN_NS) {
 			is_over = faults_is_over(rounds);
 			ktr__live_rounds_reopen(rounds);
 			opened = now;
 		}
-		for (uint32_t i = 0; i < faults->n_cpus && !rc; i++)
-			rc = faults_drain(faults, &faults->cpu[i], rounds);
+		fills = 0;
+		if (ends || is_over)
+			for (uint32_t i = 0; i < faults->n_fds; i++)
+				ioctl(faults->fd[i], PERF_EVENT_IOC_DISABLE, 0);
+		for (uint32_t i = 0; i < faults->n_cpus && (!rc || rc == -ECANCELED); i++)
+			rc = faults_drain(faults, &faults->cpu[i], rounds, &fills);
 		rounds->n_rounds++;
 	}
-	/* What there is of the last moment. */
-	for (uint32_t i = 0; i < faults->n_cpus && !rc; i++)
-		rc = faults_drain(faults, &faults->cpu[i], rounds);
+	if (!rc || rc == -ECANCELED)
+		faults_missing(faults, rounds);
 	return !rc && is_over ? -ESRCH : rc;
 }
 

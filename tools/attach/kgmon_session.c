@@ -29,7 +29,7 @@
 /* ---- state ---- */
 
 struct kgmon_found {
-	unsigned n;
+	unsigned n, n_on;
 	bool on, failed;
 	unsigned long rate;
 };
@@ -44,6 +44,7 @@ static int kgmon_found(void *context, const struct ktr__spec_probe *probe)
 	found->failed |= probe->failed;
 	if (!probe->on)
 		return 0;
+	found->n_on++;
 	found->on = true;
 	found->rate = n;
 	if (n && strstr(dash, "us"))
@@ -71,6 +72,7 @@ static void kgmon_look(struct kgmon_session *session)
 	ktr__specs_walk(&specs, KGMON_COUNT, kgmon_found, &counts);
 	session->samples = found.n > 0;
 	session->counts = counts.n > 0;
+	session->all_count = counts.n == counts.n_on;
 	session->has_none = session->alive && !found.n && !counts.n;
 	session->rate_hz = found.on ? found.rate : 0;
 	session->state = !found.on && !counts.on ? KGMON_OFF : found.rate >= KGMON_HIGH_HZ ? KGMON_HIRES : KGMON_ON;

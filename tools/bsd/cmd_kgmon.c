@@ -105,7 +105,7 @@ static int kgmon_run(struct kgmon *kgmon)
 {
 	struct kgmon_session *session = &kgmon->session;
 	enum kgmon_state wanted;
-	int rc = 0;
+	int rc = 0, lacks;
 
 	if (!session->alive)
 		kgmon_read_only(kgmon);
@@ -116,7 +116,9 @@ static int kgmon_run(struct kgmon *kgmon)
 		return rc;
 	if (kgmon->reset)
 		kgmon_session_reset(session);
-	if (wanted != session->state && kgmon_session_switch(session, wanted))
+	/* Somebody may have switched the samples alone on. */
+	lacks = (kgmon->low || kgmon->high) && wanted != KGMON_OFF && !session->all_count;
+	if ((wanted != session->state || lacks) && kgmon_session_switch(session, wanted))
 		fprintf(stderr, "kgmon: warning: cannot turn profiling %s\n", wanted == KGMON_OFF ? "off" : "on");
 	printf("kgmon: kernel profiling is %s.\n", kgmon_state(wanted));
 	return 0;

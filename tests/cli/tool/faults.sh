@@ -123,8 +123,8 @@ status 1 "$task" faults $sleeper 0 0 </dev/null
 grep -q '^22 22 ' "$dir/err" || fail "in 0 faults: $(cat "$dir/err")"
 status 1 "$task" faults $sleeper 1 1 </dev/null
 grep -q '^3 3 .*has no thread 1' "$dir/err" || fail "no thread: $(cat "$dir/err")"
-(ulimit -n 8; "$task" faults $sleeper 0 1 </dev/null >"$dir/out" 2>"$dir/err")
-[ "$(nproc)" = 1 ] || grep -q '^24 24 ' "$dir/err" || [ -s "$dir/err" ] || fail "descriptors: $(cat "$dir/err")"
+prlimit --nofile=4 "$task" faults $sleeper 0 1 </dev/null >"$dir/out" 2>"$dir/err" 8>&- 9>&-
+[ "$(nproc)" = 1 ] || grep -q '^24 24 ' "$dir/err" || fail "descriptors: $(cat "$dir/err")"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 711 "$dir"
 	setpriv --reuid 65534 --clear-groups "$task" faults $sleeper 0 1 </dev/null >"$dir/out" 2>"$dir/err"
