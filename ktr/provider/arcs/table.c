@@ -52,6 +52,7 @@ uint32_t ktr__arcs_gate[TABLE_PAGE / sizeof(uint32_t)] __attribute__((aligned(TA
 
 static uint32_t table_epoch; /* the last one that there was; atomic */
 static const uint32_t table_row_bytes[] = { sizeof(struct ktr_probe_row), sizeof(struct ktr_probe_counts) };
+static bool table_is_open; /* there is a session, and its head is present; atomic */
 static struct ktr__view table_view = { .first = KTR_REGION_probe, .n = 2, .row_bytes = table_row_bytes };
 
 /* The process's tables. */
@@ -91,6 +92,7 @@ bool ktr__arcs_follow(void)
 		madvise(ktr__arcs_gate, sizeof(uint32_t) * (TABLE_PAGE / sizeof(uint32_t)), MADV_WIPEONFORK);
 		table_begin();
 	}
+	__atomic_store_n(&table_is_open, open, __ATOMIC_RELEASE);
 	return open;
 }
 
@@ -275,7 +277,8 @@ static struct ktr_arc *table_place(struct ktr__arcs_self *self, uint64_t from, u
 	}
 	place = table_find(self, from, to);
 	/* In a sandbox, ktr_sandbox(3), nobody asks the kernel for anything. */
-	if (place || self->is_last || !table_view.open || ktr__own_session()->sealed)
+	if (place || self->is_last || !__atomic_load_n(&table_is_open, __ATOMIC_ACQUIRE) ||
+	    ktr__own_session()->sealed)
 		return place;
 	if (ktr__fbt_wide_mask)
 		ktr__fbt_wide(table_grow, self, ktr__fbt_wide_mask);
@@ -303,6 +306,6 @@ void ktr__arcs_count(const struct ktr__fbt_function *function, uint64_t from, co
 	}
 	if (place)
 		__asm__ volatile("incq %0" : "+m"(place->n) : : "cc");
-	else if (table_view.open)
+	else if (__atomic_load_n(&table_is_open, __ATOMIC_ACQUIRE))
 		__atomic_fetch_add(&table_head()->uncounted, 1, __ATOMIC_RELAXED);
 }
