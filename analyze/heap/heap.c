@@ -54,6 +54,14 @@ static struct ktr__heap_process *heap_process(struct ktr__heap *heap, const stru
 	return row;
 }
 
+struct ktr__heap_sum ktr__heap_live_of(const struct ktr__heap *heap, uint32_t proc)
+{
+	const struct ktr__heap_process *process =
+		ktr__keyed_find(&heap->processes, (const uint64_t[4]){ proc, 0, 0, 0 });
+
+	return process ? process->live : (struct ktr__heap_sum){ 0, 0 };
+}
+
 /* Before it changes: what it has now it had at the last peak. */
 static void heap_seen(const struct ktr__heap *heap, struct ktr__heap_place *place)
 {
@@ -283,6 +291,8 @@ int ktr__heap_take(struct ktr__heap *heap, const struct ktr__heap_event *e)
 	heap->last_ns = e->event->time_ns;
 	if (e->event->time_ns > heap->next_end_ns)
 		heap_ends(heap, e->event->time_ns);
+	if (ktr__heap_is_map(e->what))
+		return ktr__mapped_take(&heap->mapped, e);
 	if (heap_is_other(heap, e))
 		return 0;
 	thread = heap_thread(heap, e);
@@ -305,10 +315,9 @@ int ktr__heap_take(struct ktr__heap *heap, const struct ktr__heap_event *e)
 	case KTR__HEAP_GAVE:
 		heap_gives(heap, e, thread);
 		return 0;
-	case KTR__HEAP_FAILED:
+	default:
 		return 0;
 	}
-	return 0;
 }
 
 static int heap_event(struct ktr_sink *sink, const struct ktr_event *event)
@@ -352,4 +361,5 @@ void ktr__heap_free(struct ktr__heap *heap)
 	ktr__keyed_free(&heap->threads);
 	ktr__keyed_free(&heap->processes);
 	ktr__heap_sites_free(&heap->sites);
+	ktr__mapped_free(&heap->mapped);
 }

@@ -14,27 +14,8 @@
 #define ANALYZE_HEAP_H
 
 #include "analyze/heap/heap_events.h"
-#include "analyze/stats/stacks.h"
-
-/* Blocks and their bytes; whole numbers unless they are of samples. */
-struct ktr__heap_sum {
-	double n, bytes;
-};
-
-struct ktr__heap_process;
-
-/* By its stack, or where none was recorded by who called. */
-struct ktr__heap_place {
-	struct ktr__framed stack; /* first */
-	struct ktr__heap_sum got, live, peak;
-	double n_other; /* given back by another thread than the one that got them */
-	double n_brief; /* given back before their thread got another */
-	double age_ns;	/* how long those were in use that were given back, in all */
-	/* The engine's own: the peak before its last change, its process, the place before it of that. */
-	uint64_t seen;
-	struct ktr__heap_process *process;
-	struct ktr__heap_place *older;
-};
+#include "analyze/heap/heap_sum.h"
+#include "analyze/heap/mapped.h"
 
 #define KTR__HEAP_CLASSES 48 /* of sizes: up to 2^i bytes, the last all that is more */
 
@@ -57,6 +38,7 @@ struct ktr__heap {
 	uint64_t n_other;   /* events of the other kind */
 	enum ktr__heap_what kind; /* GOT or SAMPLED: what came first; the other kind is left out. 0: neither yet */
 	uint64_t period;	  /* [bytes] between samples */
+	struct ktr__mapped mapped; /* of mmap(2) and its like */
 };
 
 /* reader NULL: events will be given by ktr__heap_take(). 0 or -ENOMEM; free() is due in any case. */
@@ -64,6 +46,9 @@ int ktr__heap_init(struct ktr__heap *heap, const struct ktr_reader *reader);
 int ktr__heap_take(struct ktr__heap *heap, const struct ktr__heap_event *e); /* what the sink does. 0 or -ENOMEM */
 void ktr__heap_finish(struct ktr__heap *heap); /* after the walk */
 void ktr__heap_free(struct ktr__heap *heap);
+
+/* What a process, by its row, has in use now. */
+struct ktr__heap_sum ktr__heap_live_of(const struct ktr__heap *heap, uint32_t proc);
 
 static inline const struct ktr__heap_place *ktr__heap_place(const struct ktr__heap *heap, size_t i)
 {

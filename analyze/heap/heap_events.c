@@ -13,6 +13,8 @@ static const struct {
 } heap_probes[] = {
 	{ "alloc", KTR__HEAP_GOT },	 { "alloc-stack", KTR__HEAP_GOT },    { "realloc", KTR__HEAP_MOVES },
 	{ "free", KTR__HEAP_GIVES },	 { "sampled-free", KTR__HEAP_GAVE }, { "fail", KTR__HEAP_FAILED },
+	{ "map", KTR__HEAP_MAPPED },	 { "unmap", KTR__HEAP_UNMAPS },	      { "remap", KTR__HEAP_REMAPS },
+	{ "map-fail", KTR__HEAP_MAP_FAILED },
 	{ "sample-", KTR__HEAP_SAMPLED }, /* and a number */
 };
 
@@ -41,8 +43,10 @@ static void heap_site(struct ktr__heap_site *to, const struct ktr_reader_site *s
 		    (heap_probes[i].what == KTR__HEAP_SAMPLED && strncmp(site->func, heap_probes[i].name, 7) == 0))
 			to->what = (uint8_t)heap_probes[i].what;
 	/* Without these it is none of ours. */
-	if ((to->what == KTR__HEAP_FAILED ? to->at[HEAP_SIZE] : to->at[HEAP_BLOCK]) < 0 ||
-	    ((to->what == KTR__HEAP_GOT || to->what == KTR__HEAP_SAMPLED) && to->at[HEAP_SIZE] < 0) ||
+	if ((to->what == KTR__HEAP_FAILED || to->what == KTR__HEAP_MAP_FAILED ? to->at[HEAP_SIZE] :
+										 to->at[HEAP_BLOCK]) < 0 ||
+	    ((to->what == KTR__HEAP_GOT || to->what == KTR__HEAP_SAMPLED || ktr__heap_is_map(to->what)) &&
+	     to->at[HEAP_SIZE] < 0) ||
 	    (to->what == KTR__HEAP_SAMPLED && to->at[HEAP_PERIOD] < 0))
 		to->what = 0;
 }
@@ -64,6 +68,11 @@ void ktr__heap_sites_free(struct ktr__heap_sites *sites)
 {
 	free(sites->site);
 	*sites = (struct ktr__heap_sites){ .site = NULL };
+}
+
+int ktr__heap_is_site(const struct ktr__heap_sites *sites, const struct ktr_reader_site *site)
+{
+	return site->id < sites->n && sites->site[site->id].what;
 }
 
 static uint64_t heap_arg(const struct ktr__heap_site *site, const struct ktr_event *event, unsigned which)

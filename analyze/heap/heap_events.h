@@ -15,7 +15,16 @@ enum ktr__heap_what {
 	KTR__HEAP_GIVES,   /* it is about to be given back */
 	KTR__HEAP_GAVE,    /* the same of one that was sampled */
 	KTR__HEAP_FAILED,  /* none could be had */
+	KTR__HEAP_MAPPED,  /* pages were mapped */
+	KTR__HEAP_UNMAPS,  /* some are about to be no more */
+	KTR__HEAP_REMAPS,  /* mremap(2) is about to move them, or to have more or less: the next event says */
+	KTR__HEAP_MAP_FAILED, /* it did not come to that */
 };
+
+static inline int ktr__heap_is_map(enum ktr__heap_what what)
+{
+	return what >= KTR__HEAP_MAPPED;
+}
 
 struct ktr__heap_event {
 	const struct ktr_event *event;
@@ -36,6 +45,9 @@ struct ktr__heap_sites {
 /* 0 or -ENOMEM. */
 int ktr__heap_sites_init(struct ktr__heap_sites *sites, const struct ktr_reader *reader);
 void ktr__heap_sites_free(struct ktr__heap_sites *sites);
+
+/* Is it one of the provider's? */
+int ktr__heap_is_site(const struct ktr__heap_sites *sites, const struct ktr_reader_site *site);
 
 /* 1: it is one of the provider's, and e is filled in. */
 int ktr__heap_event(const struct ktr__heap_sites *sites, const struct ktr_event *event, struct ktr__heap_event *e);

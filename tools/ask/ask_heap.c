@@ -31,7 +31,9 @@ int ask_heap_take(void *at, const char *what, const char *text, char **argv)
 void ask_heap_probes(FILE *to, const char *what)
 {
 	static const char gives[] = "heap:::free,heap:::realloc,heap:::fail";
+	static const char maps[] = "heap:::map,heap:::unmap,heap:::remap,heap:::map-fail";
 
+	fprintf(to, "%s,", maps);
 	if (strcmp(what, "all") == 0)
 		fprintf(to, "heap:::alloc-stack,%s", gives);
 	else if (strcmp(what, "callers") == 0)

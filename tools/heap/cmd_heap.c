@@ -29,7 +29,7 @@ static int heap_take_by(void *at, const char *what, const char *text, char **arg
 	*(int *)at = heap_measure(text);
 	if (*(int *)at >= 0)
 		return 0;
-	return usage_error(argv[0], "%s %s: one of live, peak, got, bytes, brief, other", what, text);
+	return usage_error(argv[0], "%s %s: one of live, peak, got, bytes, brief, other, mapped, maps", what, text);
 }
 
 static int heap_take_sample(void *at, const char *what, const char *text, char **argv)
@@ -42,7 +42,7 @@ static int heap_take_sample(void *at, const char *what, const char *text, char *
 static const struct option_row heap_rows[] = {
 	OPTIONS_SOURCE(struct heap_command, walk.find),
 	OPTION_TAKE(0, "by", "WHAT", struct heap_command, by, heap_take_by,
-		    "one table: live (bytes at the end), peak, got (blocks), bytes, brief, other (threads)"),
+		    "one table: live (bytes at the end), peak, got (blocks), bytes, brief, other (threads), mapped, maps"),
 	OPTION_NUMBER('n', "top", "N", struct heap_command, top, 0, UINT32_MAX,
 		      "lines of each table, 10 by default; 0: all"),
 	OPTION_NUMBER(0, "depth", "N", struct heap_command, depth, 0, UINT32_MAX,

@@ -40,6 +40,16 @@ static json_t *heap_json_place(const struct heap_view *view, const struct ktr__h
 			 n_gave > 0.5 ? heap_json_number(place->age_ns / n_gave) : json_null());
 }
 
+/* Null: nothing of mmap(2) was recorded. */
+static json_t *heap_json_mapped(const struct ktr__heap *heap)
+{
+	if (!(heap->mapped.got.n > 0))
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o}", "got", heap_json_sum(&heap->mapped.got), "live",
+			 heap_json_sum(&heap->mapped.live), "peak", heap_json_sum(&heap->mapped.peak), "refused",
+			 ktr__jansson_u64(heap->mapped.n_failed));
+}
+
 int heap_json(const struct heap_view *view, FILE *to)
 {
 	const struct heap_measure *measure = &heap_measures[view->by < 0 ? heap_measure("bytes") : view->by];
@@ -53,14 +63,14 @@ int heap_json(const struct heap_view *view, FILE *to)
 	for (size_t i = 0; sorted && i < n && (!view->top || i < view->top); i++)
 		json_array_append_new(places, heap_json_place(view, sorted[i]));
 	free(sorted);
-	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "got", heap_json_sum(&heap->got),
+	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "got", heap_json_sum(&heap->got),
 			"given_back", heap_json_sum(&heap->gave), "live", heap_json_sum(&heap->live), "peak",
 			heap_json_sum(&heap->peak), "peak_ns",
 			heap->n_peaks ? ktr__jansson_u64(heap->peak_ns) : json_null(), "period",
 			heap->kind == KTR__HEAP_SAMPLED ? ktr__jansson_u64(heap->period) : json_null(), "samples",
 			ktr__jansson_u64(heap->n_samples), "failed", ktr__jansson_u64(heap->n_failed), "unknown",
 			ktr__jansson_u64(heap->n_unknown), "unseen", ktr__jansson_u64(heap->n_unseen), "lost",
-			ktr__jansson_u64(heap->n_lost), "places", places);
+			ktr__jansson_u64(heap->n_lost), "mapped", heap_json_mapped(heap), "places", places);
 	rc = all && sorted && json_dumpf(all, to, JSON_INDENT(2)) == 0 ? 0 : -ENOMEM;
 	fputc('\n', to);
 	json_decref(all);

@@ -77,8 +77,13 @@ static void heap_summary(const struct ktr__heap *heap, FILE *to)
 	if (heap->kind == KTR__HEAP_SAMPLED)
 		fprintf(to, "by %" PRIu64 " samples, one in %" PRIu64 " bytes: these are estimates\n",
 			heap->n_samples, heap->period);
-	if (heap->n_failed)
-		fprintf(to, "%" PRIu64 " times there was no memory\n", heap->n_failed);
+	if (heap->mapped.got.n > 0)
+		fprintf(to,
+			"%.0f bytes were mapped by %.0f calls, at most %.0f at a time, at %.6f s, and %.0f are at the end\n",
+			heap->mapped.got.bytes, heap->mapped.got.n, heap->mapped.peak.bytes,
+			(double)(heap->mapped.peak_ns - heap->first_ns) / 1e9, heap->mapped.live.bytes);
+	if (heap->n_failed + heap->mapped.n_failed)
+		fprintf(to, "%" PRIu64 " times there was no memory\n", heap->n_failed + heap->mapped.n_failed);
 	if (heap->n_unknown)
 		fprintf(to, "%" PRIu64 " blocks were given back that were not seen got\n", heap->n_unknown);
 	if (heap->n_unseen)
@@ -97,7 +102,9 @@ int heap_tables(const struct heap_view *view, FILE *to)
 
 	heap_summary(view->heap, to);
 	for (unsigned i = 0; i < heap_n_measures && !rc; i++)
-		if (view->by < 0 ? heap_measures[i].is_usual : (int)i == view->by)
+		if (view->by >= 0 ? (int)i == view->by :
+				    heap_measures[i].is_usual &&
+					    (!heap_measures[i].is_mapped || view->heap->mapped.got.n > 0))
 			rc = heap_table(view, &heap_measures[i], to);
 	if (view->by < 0)
 		heap_sizes(view->heap, to);

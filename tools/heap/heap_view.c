@@ -20,15 +20,19 @@ HEAP_OF(other, place->n_other)
 
 const struct heap_measure heap_measures[] = {
 	{ "live", "In use at the end", heap_live_bytes, heap_live,
-	  "       Bytes   Share    Blocks  Place", 1 },
+	  "       Bytes   Share    Blocks  Place", 1, 0 },
 	{ "peak", "In use at the peak", heap_peak_bytes, heap_peak,
-	  "       Bytes   Share    Blocks  Place", 1 },
-	{ "got", "Most blocks", heap_got, heap_got_bytes, "      Blocks   Share     Bytes  Place", 1 },
-	{ "bytes", "Most bytes", heap_got_bytes, heap_got, "       Bytes   Share    Blocks  Place", 0 },
+	  "       Bytes   Share    Blocks  Place", 1, 0 },
+	{ "got", "Most blocks", heap_got, heap_got_bytes, "      Blocks   Share     Bytes  Place", 1, 0 },
+	{ "bytes", "Most bytes", heap_got_bytes, heap_got, "       Bytes   Share    Blocks  Place", 0, 0 },
 	{ "brief", "Given back before the thread got another", heap_brief, heap_got,
-	  "      Blocks   Share    Of all  Place", 0 },
+	  "      Blocks   Share    Of all  Place", 0, 0 },
 	{ "other", "Given back by another thread", heap_other, heap_got,
-	  "      Blocks   Share    Of all  Place", 0 },
+	  "      Blocks   Share    Of all  Place", 0, 0 },
+	{ "mapped", "Mapped at the end", heap_live_bytes, heap_live,
+	  "       Bytes   Share    Ranges  Place", 1, 1 },
+	{ "maps", "Most bytes mapped", heap_got_bytes, heap_got,
+	  "       Bytes   Share     Calls  Place", 0, 1 },
 };
 const unsigned heap_n_measures = sizeof(heap_measures) / sizeof(heap_measures[0]);
 
@@ -56,16 +60,19 @@ static int heap_order(const void *a, const void *b)
 const struct ktr__heap_place **heap_sorted(const struct heap_view *view, const struct heap_measure *measure,
 					  size_t *n)
 {
-	const struct ktr__heap_place **sorted = malloc((view->heap->places.n + 1) *
-						       sizeof(const struct ktr__heap_place *));
+	const struct ktr__keyed *places = measure->is_mapped ? &view->heap->mapped.places : &view->heap->places;
+	const struct ktr__heap_place **sorted = malloc((places->n + 1) * sizeof(const struct ktr__heap_place *));
 
 	*n = 0;
 	if (!sorted)
 		return NULL;
 	/* Of estimates that have come and gone a fraction of a byte may be left. */
-	for (size_t i = 0; i < view->heap->places.n; i++)
-		if (measure->of(ktr__heap_place(view->heap, i)) > 0.5)
-			sorted[(*n)++] = ktr__heap_place(view->heap, i);
+	for (size_t i = 0; i < places->n; i++) {
+		const struct ktr__heap_place *place = (const struct ktr__heap_place *)(const void *)places->row[i];
+
+		if (measure->of(place) > 0.5)
+			sorted[(*n)++] = place;
+	}
 	heap_order_of = measure->of;
 	qsort(sorted, *n, sizeof(const struct ktr__heap_place *), heap_order);
 	return sorted;

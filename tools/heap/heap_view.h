@@ -22,6 +22,7 @@ struct heap_measure {
 	double (*other)(const struct ktr__heap_place *place); /* the second column */
 	const char *head;
 	int is_usual;
+	int is_mapped; /* of what was mapped, not of blocks */
 };
 
 extern const struct heap_measure heap_measures[];

@@ -89,6 +89,16 @@ CALLS_FIRST(memalign, (size_t align, size_t n), (align, n))
 CALLS_FIRST(valloc, (size_t n), (n))
 CALLS_FIRST(pvalloc, (size_t n), (n))
 
+CALLS_FIRST(mmap, (void *p, size_t n, int prot, int flags, int fd, off_t at), (p, n, prot, flags, fd, at))
+CALLS_FIRST(mmap64, (void *p, size_t n, int prot, int flags, int fd, off_t at), (p, n, prot, flags, fd, at))
+CALLS_FIRST(mremap, (void *p, size_t n, size_t new_n, int flags, void *to), (p, n, new_n, flags, to))
+
+static int calls_first_munmap(void *p, size_t n)
+{
+	ktr__heap_resolve();
+	return ktr__heap_real.munmap(p, n);
+}
+
 static int calls_first_posix_memalign(void **to, size_t align, size_t n)
 {
 	ktr__heap_resolve();
@@ -160,6 +170,11 @@ CALLS_EXPORT(void *, aligned_alloc, (size_t align, size_t n), (align, n))
 CALLS_EXPORT(void *, memalign, (size_t align, size_t n), (align, n))
 CALLS_EXPORT(void *, valloc, (size_t n), (n))
 CALLS_EXPORT(void *, pvalloc, (size_t n), (n))
+CALLS_EXPORT(void *, mmap, (void *p, size_t n, int prot, int flags, int fd, off_t at), (p, n, prot, flags, fd, at))
+CALLS_EXPORT(void *, mmap64, (void *p, size_t n, int prot, int flags, int fd, off_t at),
+	     (p, n, prot, flags, fd, at))
+CALLS_EXPORT(int, munmap, (void *p, size_t n), (p, n))
+CALLS_EXPORT(void *, mremap, (void *p, size_t n, size_t new_n, int flags, void *to), (p, n, new_n, flags, to))
 
 __attribute__((visibility("default"))) void ktr__heap_new_free(void *p);
 __attribute__((visibility("default"))) void *ktr__heap_new_realloc(void *p, size_t n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The functions of the C library that the provider stands in front of, and what each of them leads to now. Where
- * the program brings another allocator, jemalloc say, they are that one's.
+ * the program brings another allocator, jemalloc say, they are that one's. The last parameter of mremap(2) is of
+ * use with some flags alone, and handed on as it is.
  *
  * A row: what it returns, name, parameters, arguments, version on x86-64.
  */
@@ -11,6 +12,7 @@
 #include "ktr/provider/imports/imports.h"
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #define KTR__HEAP_CALLS(X)                                                                       \
 	X(void *, malloc, (size_t n), (n), "GLIBC_2.2.5")                                        \
@@ -21,6 +23,13 @@
 	X(void *, memalign, (size_t align, size_t n), (align, n), "GLIBC_2.2.5")                 \
 	X(void *, valloc, (size_t n), (n), "GLIBC_2.2.5")                                        \
 	X(void *, pvalloc, (size_t n), (n), "GLIBC_2.2.5")                                       \
+	X(void *, mmap, (void *p, size_t n, int prot, int flags, int fd, off_t at), (p, n, prot, flags, fd, at), \
+	  "GLIBC_2.2.5")                                                                         \
+	X(void *, mmap64, (void *p, size_t n, int prot, int flags, int fd, off_t at), (p, n, prot, flags, fd, at), \
+	  "GLIBC_2.2.5")                                                                         \
+	X(int, munmap, (void *p, size_t n), (p, n), "GLIBC_2.2.5")                               \
+	X(void *, mremap, (void *p, size_t n, size_t new_n, int flags, void *to), (p, n, new_n, flags, to),     \
+	  "GLIBC_2.2.5")                                                                         \
 	X(void, free, (void *p), (p), "GLIBC_2.2.5")
 
 struct ktr__heap_calls {

@@ -47,6 +47,8 @@ static const char *const heap_arguments[] = {
 #define HEAP_GETS  (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(FAIL))
 #define HEAP_GIVES (KTR__HEAP_BIT(FREE) | KTR__HEAP_BIT(SAMPLED_FREE) | KTR__HEAP_BIT(SAMPLE))
 
+#define HEAP_MAPS  (KTR__HEAP_BIT(MAP) | KTR__HEAP_BIT(MAP_FAIL))
+
 static void heap_lead(void)
 {
 	uint32_t on = ktr__heap_on;
@@ -63,6 +65,10 @@ static void heap_lead(void)
 	HEAP_LEAD(pvalloc, HEAP_GETS);
 	HEAP_LEAD(realloc, HEAP_GETS | HEAP_GIVES | KTR__HEAP_BIT(REALLOC));
 	HEAP_LEAD(free, HEAP_GIVES);
+	HEAP_LEAD(mmap, HEAP_MAPS);
+	HEAP_LEAD(mmap64, HEAP_MAPS);
+	HEAP_LEAD(munmap, KTR__HEAP_BIT(UNMAP) | KTR__HEAP_BIT(MAP_FAIL));
+	HEAP_LEAD(mremap, HEAP_MAPS | KTR__HEAP_BIT(UNMAP) | KTR__HEAP_BIT(REMAP));
 }
 
 /* ---- samples ---- */
@@ -150,7 +156,7 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 	if (heap_is_late && ktr__imports_lead(&ktr__heap_imports, why))
 		return -why->code;
 	ktr__operators_lead();
-	if (number == KTR__HEAP_SAMPLE || number == KTR__HEAP_ALLOC_STACK)
+	if (number == KTR__HEAP_SAMPLE || number == KTR__HEAP_ALLOC_STACK || number == KTR__HEAP_MAP)
 		ktr__stacks_look();
 	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
 	/* Threads see that there is something new by a word that never was before. */
@@ -179,7 +185,8 @@ static void heap_disable(struct ktr_provider_probe *probe)
 static const struct ktr_provider_arg heap_kinds[] = {
 	{ "block", "void *", KTR_ARG_PTR },   { "size", "size_t", KTR_ARG_I64 },
 	{ "period", "size_t", KTR_ARG_I64 },  { "caller", "void *", KTR_ARG_PTR },
-	{ "stack", "stack", KTR_ARG_STACK },
+	{ "stack", "stack", KTR_ARG_STACK },  { "new_size", "size_t", KTR_ARG_I64 },
+	{ "flags", "int", KTR_ARG_I32 },
 };
 
 static int heap_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)
@@ -205,7 +212,7 @@ static void heap_look(struct ktr_provider *provider)
 	(void)provider;
 	ktr__imports_look(&ktr__heap_imports);
 	ktr__operators_again();
-	if (ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK)))
+	if (ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(MAP)))
 		ktr__stacks_look();
 }
 

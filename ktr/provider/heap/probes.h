@@ -20,6 +20,10 @@
 	X(FREE, "free", "block caller")                                                          \
 	X(FAIL, "fail", "size caller")                                                           \
 	X(SAMPLED_FREE, "sampled-free", "block caller")                                          \
+	X(MAP, "map", "block size flags stack")                                                  \
+	X(UNMAP, "unmap", "block size caller")                                                   \
+	X(REMAP, "remap", "block size new_size caller")                                          \
+	X(MAP_FAIL, "map-fail", "size caller")                                                   \
 	X(SAMPLE, "sample-N", "block size period stack")
 
 enum ktr__heap_number {
@@ -33,7 +37,7 @@ enum ktr__heap_number {
 
 extern struct ktr_provider_probe *ktr__heap_probe[KTR__HEAP_N]; /* there before its bit is set */
 extern uint32_t ktr__heap_on; /* bit per probe: somebody wants it; above them turns, each time one is. Atomic */
-#define KTR__HEAP_TURN 256u
+#define KTR__HEAP_TURN 4096u
 extern uint64_t ktr__heap_period; /* [bytes] between samples, on average. Atomic; there before SAMPLE's bit is */
 
 static inline bool ktr__heap_is_on(enum ktr__heap_number number)

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Is it ktr that calls, or a thread that tells of a call already? */
+bool ktr__heap_is_ours(const struct ktr__here *here);
+
 /* Does nobody want to know of a block of so many bytes that is got? Counts it. */
 bool ktr__heap_passes(uint64_t n);
 

@@ -29,7 +29,7 @@ static __thread struct {
 #define HEAP_GETS  (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(FAIL))
 
 /* What a thread has left by siglongjmp(3) it does not tell any more. */
-static bool heap_is_ours(const struct ktr__here *here)
+bool ktr__heap_is_ours(const struct ktr__here *here)
 {
 	return ktr__create_is_own || here->sp < heap_self.tells || ktr__image_has(here->pc);
 }
@@ -98,7 +98,7 @@ void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here)
 	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
 	uint64_t period = __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED);
 
-	if (heap_is_ours(here))
+	if (ktr__heap_is_ours(here))
 		return;
 	if (!block) {
 		if (on & KTR__HEAP_BIT(FAIL))
@@ -122,7 +122,7 @@ void ktr__heap_gives(const void *block, const struct ktr__here *here)
 {
 	bool is_sampled = ktr__sampled_may((uintptr_t)block) && ktr__sampled_take((uintptr_t)block);
 
-	if (heap_is_ours(here))
+	if (ktr__heap_is_ours(here))
 		return;
 	if (is_sampled && ktr__heap_is_on(KTR__HEAP_SAMPLED_FREE))
 		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);
@@ -134,7 +134,7 @@ static void heap_moves(const void *block, uint64_t n, const struct ktr__here *he
 {
 	bool is_sampled = ktr__sampled_may((uintptr_t)block) && ktr__sampled_take((uintptr_t)block);
 
-	if (heap_is_ours(here))
+	if (ktr__heap_is_ours(here))
 		return;
 	if (is_sampled && ktr__heap_is_on(KTR__HEAP_SAMPLED_FREE))
 		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);

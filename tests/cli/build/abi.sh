@@ -69,7 +69,7 @@ exports libktr-writer.so ktr__writer_hooks
 exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire[0-6]?|attach|detach)'
 [ ! -e "$O/lib/libktr-fbt.so" ] || exports libktr-fbt.so 'ktr__fbt_(attach|detach)'
 threads='pthread_create|sig(wait|waitinfo|timedwait)|signalfd'
-memory='(m|c|re|v|pv|aligned_)alloc|(posix_)?memalign|free'
+memory='(m|c|re|v|pv|aligned_)alloc|(posix_)?memalign|free|mmap(64)?|munmap|mremap'
 exports libktr-agent.so "vfork|$threads|$memory|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
 exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr_ktrace|ktr__provider_fire' ktr/provider.h
 [ ! -e "$O/lib/libktr-profil.so" ] ||
