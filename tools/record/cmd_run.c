@@ -168,7 +168,8 @@ static int run_check(struct run *run)
 	if (!rc && run->children && !run->agent)
 		rc = usage_error(run->command, "-i goes with --agent: children that have libktr are traced anyway");
 	if (!rc && run->agent)
-		rc = run_agent_find(run->command, run->program[0], run->profile != NULL, &run->preload);
+		rc = run_agent_find(run->command, run->program[0], run->profile || run->locks || run->heap,
+				    &run->preload);
 	if (!rc)
 		rc = run_path(run);
 	return rc ? rc : run_check_output(run);

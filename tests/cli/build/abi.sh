@@ -70,7 +70,15 @@ exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire[0-
 [ ! -e "$O/lib/libktr-fbt.so" ] || exports libktr-fbt.so 'ktr__fbt_(attach|detach)'
 threads='pthread_create|sig(wait|waitinfo|timedwait)|signalfd'
 memory='(m|c|re|v|pv|aligned_)alloc|(posix_)?memalign|free|mmap(64)?|munmap|mremap'
-exports libktr-agent.so "vfork|$threads|$memory|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
+# What it stands in for.
+linked=$(for library in libktr.so libktr-provider.so; do nm -D --defined-only "$O/lib/$library"; done |
+	awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | paste -sd'|')
+nm -D --defined-only "$O/lib/libktr-agent.so" | awk '{ print $3 }' >"$dir/agent"
+for name in $(for library in libktr.so libktr-provider.so; do nm -D --defined-only "$O/lib/$library"; done |
+	awk '$2 != "A" { print $3 }'); do
+	grep -qx "${name%%@*}@*${name##*@}" "$dir/agent" || fail "the agent does not export $name"
+done
+exports libktr-agent.so "vfork|$linked|$threads|$memory|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
 exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr_ktrace|ktr__provider_fire' ktr/provider.h
 [ ! -e "$O/lib/libktr-profil.so" ] ||
 	exports libktr-profil.so "ktr_(profil|monstartup|moncontrol|mcleanup)[a-z_]*|thrd_create|$threads" ktr/profil.h
