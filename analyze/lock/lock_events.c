@@ -111,6 +111,11 @@ void ktr__lock_sites_free(struct ktr__lock_sites *sites)
 	*sites = (struct ktr__lock_sites){ .site = NULL };
 }
 
+int ktr__lock_is_site(const struct ktr__lock_sites *sites, const struct ktr_reader_site *site)
+{
+	return site->id < sites->n && sites->site[site->id].probe;
+}
+
 static uint64_t lock_arg(const struct ktr__lock_site *site, const struct ktr_event *event, unsigned which)
 {
 	return site->at[which] >= 0 ? event->arg[site->at[which]] : 0;

@@ -54,6 +54,9 @@ struct ktr__lock_sites {
 int ktr__lock_sites_init(struct ktr__lock_sites *sites, const struct ktr_reader *reader);
 void ktr__lock_sites_free(struct ktr__lock_sites *sites);
 
+/* Is it one of the provider's? */
+int ktr__lock_is_site(const struct ktr__lock_sites *sites, const struct ktr_reader_site *site);
+
 /* 1: it is one of the provider's, and e is filled in. */
 int ktr__lock_event(const struct ktr__lock_sites *sites, const struct ktr_event *event, struct ktr__lock_event *e);
 

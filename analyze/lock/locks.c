@@ -73,8 +73,16 @@ static int locks_place(struct ktr__locks *locks, const struct ktr__lock_event *e
 {
 	const struct ktr__locks_row of = { .kind = kind + (e->write != 0), .proc = e->proc, .lock = e->lock,
 					   .caller = e->caller };
+	unsigned step = ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
+	struct ktr__locks_row *row;
 
-	return locks_add(locks, &of, ns) ? 0 : -ENOMEM;
+	if (ns < locks->least_ns)
+		return 0;
+	row = locks_add(locks, &of, ns);
+	if (!row)
+		return -ENOMEM;
+	row->took[step < KTR__LOCKS_STEPS ? step : KTR__LOCKS_STEPS - 1]++;
+	return 0;
 }
 
 /* Whose a lock is: of a lock's readers each has a row. */
@@ -257,7 +265,7 @@ static int locks_blocked(struct ktr__locks *locks, const struct ktr__lock_event 
 		locks_woken(locks, e, use, waiting);
 	if (locks_place(locks, e, locks_block_kind[e->kind], e->ns))
 		return -ENOMEM;
-	if (!e->owner)
+	if (!e->owner || e->ns < locks->least_ns)
 		return 0;
 	of = (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock };
 	held = locks_find(locks, &of);
@@ -286,6 +294,14 @@ static int locks_wake(struct ktr__locks *locks, const struct ktr__lock_event *e)
 	use->use.by_all = e->all;
 	use->use.n_all += e->all;
 	return 0;
+}
+
+static int locks_fail(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	const struct ktr__locks_row of = { .kind = KTR__LOCKS_ERROR, .proc = e->proc, .lock = e->lock,
+					   .other = e->error, .caller = e->caller };
+
+	return locks_add(locks, &of, 0) ? 0 : -ENOMEM;
 }
 
 /* What was there before is gone, by whatever name. */
@@ -356,8 +372,9 @@ static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
 
 	locks->first_ns = locks->first_ns ? locks->first_ns : event->time_ns;
 	locks->last_ns = event->time_ns;
-	if (!ktr__lock_event(&locks->sites, event, &e))
-		return 0;
+	rc = ktr__lock_names_event(&locks->names, event);
+	if (rc || !ktr__lock_event(&locks->sites, event, &e))
+		return rc;
 	if (e.kind == KTR__LOCK_SEM && (e.what == KTR__LOCK_TAKE || e.what == KTR__LOCK_GIVE))
 		return 0; /* it is nobody's */
 	if (e.what == KTR__LOCK_STACK)
@@ -380,6 +397,8 @@ static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
 		return locks_inverted(locks, &e);
 	case KTR__LOCK_WAKE:
 		return locks_wake(locks, &e);
+	case KTR__LOCK_FAIL:
+		return locks_fail(locks, &e);
 	default:
 		return 0;
 	}
@@ -429,10 +448,13 @@ const struct ktr__locks_row *ktr__locks_behind(const struct ktr__locks *locks,
 	return behind && behind->since_ns ? behind : NULL;
 }
 
-int ktr__locks_init(struct ktr__locks *locks, const struct ktr_reader *reader)
+int ktr__locks_init(struct ktr__locks *locks, struct ktr_reader *reader)
 {
+	int rc;
+
 	*locks = (struct ktr__locks){ .sink = { locks_event, locks_loss, NULL } };
-	return ktr__lock_sites_init(&locks->sites, reader);
+	rc = ktr__lock_sites_init(&locks->sites, reader);
+	return rc ? rc : ktr__lock_names_init(&locks->names, reader);
 }
 
 void ktr__locks_free(struct ktr__locks *locks)
@@ -441,4 +463,5 @@ void ktr__locks_free(struct ktr__locks *locks)
 	ktr__framed_free(&locks->stacks);
 	ktr__lock_order_free(&locks->order);
 	ktr__lock_sites_free(&locks->sites);
+	ktr__lock_names_free(&locks->names);
 }

@@ -12,6 +12,7 @@
 #define ANALYZE_LOCKS_H
 
 #include "analyze/lock/lock_events.h"
+#include "analyze/lock/lock_names.h"
 #include "analyze/lock/lock_order.h"
 #include "analyze/stats/stacks.h"
 
@@ -31,11 +32,14 @@ enum ktr__locks_kind {
 	KTR__LOCKS_TABLES,
 	KTR__LOCKS_EDGE = KTR__LOCKS_TABLES, /* tid waited for other: n, ns */
 	KTR__LOCKS_INVERTED, /* tid waited for other, whose priority is lower: n, ns without a CPU; use */
+	KTR__LOCKS_ERROR, /* (other: a code of errno(3)) it could not be had, or given back: n */
 	KTR__LOCKS_USE,     /* of a lock (other: enum ktr__lock_kind): use */
 	KTR__LOCKS_HELD,    /* by whom, since when; since_ns 0: by nobody that is known */
 	KTR__LOCKS_WAITING, /* what a thread waits for, since when; since_ns 0: for nothing */
 	KTR__LOCKS_KINDS
 };
+
+#define KTR__LOCKS_STEPS 40
 
 /* What became of a lock in all. */
 struct ktr__locks_use {
@@ -76,6 +80,7 @@ struct ktr__locks_row {
 	uint64_t taken_ns;  /* HELD: when the one after it took it */
 	uint32_t late_tid;
 	struct ktr__locks_use use;
+	uint32_t took[KTR__LOCKS_STEPS]; /* of tables: how many took from 2^i ns on; the last all that is longer */
 	/* WAITING: of the wait; HELD: of who took it; EDGE: both of the longest. NULL: not known */
 	const struct ktr__framed *stack, *at_stack;
 	const struct ktr_reader_thread *thread; /* who was there last; of the reader */
@@ -84,15 +89,17 @@ struct ktr__locks_row {
 struct ktr__locks {
 	struct ktr_sink sink; /* first */
 	struct ktr__lock_sites sites;
+	struct ktr__lock_names names;
 	struct ktr__keyed rows, stacks;
 	struct ktr__lock_order order;
+	uint64_t least_ns;  /* set after ktr__locks_init(): what took less is in no table, nor are its edges */
 	uint64_t n_unknown; /* times that a lock was given back that nobody was seen to take */
 	uint64_t first_ns, last_ns;
 	uint64_t blind_ns; /* until then events are lost: nothing that begins before is followed */
 };
 
 /* 0 or -ENOMEM; ktr__locks_free() is due in any case. The reader must outlive it. */
-int ktr__locks_init(struct ktr__locks *locks, const struct ktr_reader *reader);
+int ktr__locks_init(struct ktr__locks *locks, struct ktr_reader *reader);
 void ktr__locks_free(struct ktr__locks *locks);
 
 /* i < locks->rows.n; in the order of their first events. */

@@ -8,6 +8,7 @@
  *	KTR_START0(KTR_VFS, "file", path, key); ... KTR_STOP0(KTR_VFS, "file", path, key);
  *	KTR_SCOPE(KTR_LOCK, "flush", "shard:%d", shard);
  *	KTR_FLOW(KTR_GEN, "job", number);
+ *	KTR_LOCK_NAME(&shard->lock, shard->name);
  *
  * egroup, attribute names and, for KTR_SCOPE, the name are string constants; an attribute's name
  * contains its colon and format. ident and a state's or point's text are strings: literals are the site's, others
@@ -200,6 +201,15 @@ template <class... T> inline void ktr__check_format(ktr__counter_format, T...)
  * event to the next one of that name and key, where another thread records it, be it in another process.
  */
 #define KTR_FLOW(m, name, key) KTR__CTR1(m, name " flow:0x%jX", "flow", KTR__CAST(uintmax_t, key))
+
+/*
+ * What a lock is called, by its address (a mutex, read-write lock, condition, semaphore, barrier, std::mutex),
+ * where it has no variable of its own whose name says so: for `ktr lockstat` and `ktr timeline`. name is a string.
+ * Recorded where it stands, as an event of the classes lock and init, so it does not make room for others; what is
+ * initialized anew keeps the name until it gets another.
+ */
+#define KTR_LOCK_NAME(lock, name)								\
+	KTR__CTR2(KTR_LOCK | KTR_INIT, "lock %p is called %s", "lock,name", KTR__CAST(const void *, lock), name)
 
 #define KTR_START0(m, egroup, ident, key)							\
 	KTR__EVENT0(m, egroup, ident, "start:0x%jX", "key", KTR__CAST(uintmax_t, key))

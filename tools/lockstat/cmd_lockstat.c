@@ -7,6 +7,7 @@
 #include "tools/agent_run.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/lockstat/lockstat_json.h"
 #include "tools/lockstat/lockstat_tables.h"
 #include "tools/lockstat/lockstat_told.h"
 #include "tools/walk.h"
@@ -18,16 +19,36 @@
 
 struct lockstat {
 	struct walk walk;
-	uint64_t top;
+	uint64_t top, least_ns;
 	unsigned shown; /* LOCKSTAT_*; 0: all there is */
+	unsigned merged;
+	const char *lock, *function, *output;
+	int by_count, rates, histogram, json;
 };
 
 static const struct option_row lockstat_rows[] = {
 	OPTIONS_SOURCE(struct lockstat, walk.find),
 	OPTION_BITS('C', "contention", struct lockstat, shown, LOCKSTAT_CONTENTION, "who waited"),
 	OPTION_BITS('H', "hold", struct lockstat, shown, LOCKSTAT_HOLD, "how long locks were held"),
-	OPTION_BITS('A', "all", struct lockstat, shown, LOCKSTAT_CONTENTION | LOCKSTAT_HOLD, "both, as without any of the three"),
+	OPTION_BITS('A', "all", struct lockstat, shown, LOCKSTAT_CONTENTION | LOCKSTAT_HOLD, "both"),
+	OPTION_BITS('E', "errors", struct lockstat, shown, LOCKSTAT_ERRORS, "what could not be had, or given back"),
 	OPTION_NUMBER('n', "top", "N", struct lockstat, top, 0, UINT32_MAX, "lines of each table, 10 by default; 0: all"),
+	OPTION_TEXT('l', "lock", "NAME", struct lockstat, lock,
+		    "only of locks of that name, * and ? match; or 0xADDRESS[,BYTES]"),
+	OPTION_TEXT('f', "function", "NAME", struct lockstat, function, "only what is called for in such functions"),
+	OPTION_TIME('d', "longer", "DURATION", struct lockstat, least_ns, 1, "1ms or 10us",
+		    "only what took so long, or longer"),
+	OPTION_BITS('k', "by-function", struct lockstat, merged, LOCKSTAT_BY_FUNCTION, "calls in one function together"),
+	OPTION_BITS('c', "by-variable", struct lockstat, merged, LOCKSTAT_BY_VARIABLE,
+		    "locks in one variable together, an array of them"),
+	OPTION_BITS('w', "any-caller", struct lockstat, merged, LOCKSTAT_ANY_CALLER, "whoever calls: by lock alone"),
+	OPTION_BITS('W', "any-lock", struct lockstat, merged, LOCKSTAT_ANY_LOCK, "whatever lock: by caller alone"),
+	OPTION_FLAG('b', "by-count", struct lockstat, by_count,
+		    "those that are most often first, not those with the most time"),
+	OPTION_FLAG('R', "rates", struct lockstat, rates, "how often a second, not how often"),
+	OPTION_FLAG(0, "histogram", struct lockstat, histogram, "of each line how many took how long"),
+	OPTION_FLAG('j', "json", struct lockstat, json, "as JSON, all lines unless -n"),
+	OPTION_TEXT('o', "output", "FILE", struct lockstat, output, "write there"),
 	OPTIONS_WINDOW(struct lockstat, walk),
 	OPTION_FILTER(struct lockstat, walk.filter),
 };
@@ -39,6 +60,8 @@ static const struct options lockstat_options = {
 	.examples = "ktr lockstat -A -- ./server -t 4\n"
 		    "ktr run --agent --lock contention -- memcached -t 4\n"
 		    "ktr lockstat -n 10\n"
+		    "ktr lockstat -H -d 1ms -k        who held locks for a millisecond, by function\n"
+		    "ktr lockstat -C -l 'cache_*' --histogram\n"
 		    "ktr lockstat -p 4711             what the rings of a running program hold; of one that hangs, why\n",
 	OPTIONS_ROWS(lockstat_rows),
 };
@@ -60,16 +83,27 @@ static int lockstat_print(const struct lockstat *c, const struct ktr__locks *loc
 {
 	const struct lockstat_view view = {
 		.locks = locks,
+		.names = &locks->names,
 		.symbols = ktr__reader_symbols(c->walk.reader),
-		.top = c->top,
+		.top = c->top != UINT64_MAX ? c->top : c->json ? 0 : 10,
 		.now_ns = lockstat_now(c, locks),
-		.shown = c->shown ? c->shown : LOCKSTAT_CONTENTION | LOCKSTAT_HOLD,
+		.shown = c->shown ? c->shown : LOCKSTAT_ALL,
+		.merged = c->merged,
+		.lock = c->lock,
+		.function = c->function,
+		.by_count = c->by_count,
+		.rates = c->rates,
+		.histogram = c->histogram,
 	};
-	int rc = lockstat_tables(&view, to);
+	int rc;
+
+	if (c->json)
+		return lockstat_json(&view, to);
+	rc = lockstat_tables(&view, to);
 
 	if (view.shown & LOCKSTAT_CONTENTION)
 		lockstat_tell(&view, to);
-	if (locks->n_unknown && view.shown & LOCKSTAT_HOLD)
+	if (rc == 0 && locks->n_unknown && view.shown & LOCKSTAT_HOLD)
 		fprintf(to, "\n%" PRIu64 " releases of locks that were not seen taken: not counted as held\n",
 			locks->n_unknown);
 	return rc;
@@ -78,14 +112,33 @@ static int lockstat_print(const struct lockstat *c, const struct ktr__locks *loc
 /* What a program is run for: as plockstat, who waits, if nothing is said. */
 static const char *lockstat_kinds(const struct lockstat *c)
 {
-	return c->shown == (LOCKSTAT_CONTENTION | LOCKSTAT_HOLD) ? "all" :
-	       c->shown == LOCKSTAT_HOLD			 ? "hold" :
-								   "contention";
+	return (c->shown & LOCKSTAT_ALL) >= (LOCKSTAT_CONTENTION | LOCKSTAT_HOLD) ? "all" :
+	       c->shown == LOCKSTAT_HOLD			  ? "hold" :
+	       c->shown == LOCKSTAT_ERRORS			  ? "errors" :
+	       c->shown == (LOCKSTAT_HOLD | LOCKSTAT_ERRORS)	  ? "hold,errors" :
+	       c->shown == (LOCKSTAT_CONTENTION | LOCKSTAT_ERRORS) ? "contention,errors" :
+								    "contention";
+}
+
+/* To a file, or where others go. 0 or 1 after a complaint. */
+static int lockstat_write(const struct lockstat *c, const struct ktr__locks *locks)
+{
+	FILE *to = c->output ? fopen(c->output, "we") : stdout;
+	int rc;
+
+	if (!to)
+		return fail(c->walk.find.command, "%s: %s", c->output, strerror(errno));
+	rc = lockstat_print(c, locks, to);
+	if (rc == -ENOMEM)
+		fail(c->walk.find.command, "no memory");
+	if (c->output && (fclose(to) || rc > 0))
+		return fail(c->walk.find.command, "%s: %s", c->output, strerror(errno));
+	return rc != 0;
 }
 
 static int cmd_lockstat(int argc, char **argv)
 {
-	struct lockstat c = { .walk.find.command = argv[0], .top = 10 };
+	struct lockstat c = { .walk.find.command = argv[0], .top = UINT64_MAX };
 	struct ktr__locks locks;
 	int rc = 0;
 
@@ -106,10 +159,11 @@ static int cmd_lockstat(int argc, char **argv)
 		walk_close(&c.walk);
 		return fail(argv[0], "%s: nothing of locks was recorded: ktr run --agent --lock contention", c.walk.path);
 	}
+	locks.least_ns = c.least_ns;
 	rc = rc ? rc : walk_run(&c.walk, (struct ktr_sink *[]){ &locks.sink }, 1);
-	rc = rc ? rc : lockstat_print(&c, &locks, stdout);
 	if (rc == -ENOMEM)
 		fail(argv[0], "no memory");
+	rc = rc ? rc : lockstat_write(&c, &locks);
 	ktr__locks_free(&locks);
 	return walk_close(&c.walk) | (rc != 0);
 }

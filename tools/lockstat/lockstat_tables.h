@@ -7,4 +7,7 @@
 /* 0 or -ENOMEM. */
 int lockstat_tables(const struct lockstat_view *view, FILE *to);
 
+/* The title of a table of places, and which of LOCKSTAT_* it belongs to. */
+const char *lockstat_title_of(unsigned kind, unsigned *shown);
+
 #endif

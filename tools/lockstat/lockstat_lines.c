@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/lockstat/lockstat_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int lines_by_name(const void *a, const void *b)
+{
+	const struct lockstat_line *x = a, *y = b;
+	int order = strcmp(x->lock, y->lock);
+
+	return order ? order : strcmp(x->caller, y->caller);
+}
+
+static int lines_by_time(const void *a, const void *b)
+{
+	const struct lockstat_line *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	if (x->n != y->n)
+		return x->n < y->n ? 1 : -1;
+	return lines_by_name(a, b);
+}
+
+static int lines_by_count(const void *a, const void *b)
+{
+	const struct lockstat_line *x = a, *y = b;
+
+	return x->n != y->n ? (x->n < y->n ? 1 : -1) : lines_by_time(a, b);
+}
+
+static int lines_fill(const struct lockstat_view *view, const struct ktr__locks_row *row,
+		      struct lockstat_line *line)
+{
+	char text[LOCKSTAT_NAME];
+
+	*line = (struct lockstat_line){ .n = row->n, .ns = row->ns, .max_ns = row->max_ns };
+	for (unsigned k = 0; k < KTR__LOCKS_STEPS; k++)
+		line->took[k] = row->took[k];
+	lockstat_lock(view, row->proc, row->lock, text);
+	line->lock = strdup(view->merged & LOCKSTAT_ANY_LOCK ? "-" : text);
+	lockstat_caller(view, row->proc, row->caller, text);
+	line->caller = strdup(view->merged & LOCKSTAT_ANY_CALLER ? "-" : text);
+	return line->lock && line->caller ? 0 : -ENOMEM;
+}
+
+/* Those that read the same are one. */
+static void lines_merge(struct lockstat_lines *lines)
+{
+	size_t n = 0;
+
+	qsort(lines->line, lines->n, sizeof(*lines->line), lines_by_name);
+	for (size_t i = 0; i < lines->n; i++) {
+		struct lockstat_line *line = &lines->line[i], *before = n ? &lines->line[n - 1] : NULL;
+
+		if (!before || lines_by_name(before, line)) {
+			lines->line[n++] = *line;
+			continue;
+		}
+		before->n += line->n;
+		before->ns += line->ns;
+		before->max_ns = line->max_ns > before->max_ns ? line->max_ns : before->max_ns;
+		for (unsigned k = 0; k < KTR__LOCKS_STEPS; k++)
+			before->took[k] += line->took[k];
+		free(line->lock);
+		free(line->caller);
+	}
+	lines->n = n;
+}
+
+int lockstat_lines(const struct lockstat_view *view, enum ktr__locks_kind kind, struct lockstat_lines *lines)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < view->locks->rows.n; i++)
+		n += ktr__locks_row(view->locks, i)->kind == kind;
+	*lines = (struct lockstat_lines){ .line = calloc(n + 1, sizeof(*lines->line)) };
+	if (!lines->line)
+		return -ENOMEM;
+	for (size_t i = 0; i < view->locks->rows.n && !rc; i++) {
+		const struct ktr__locks_row *row = ktr__locks_row(view->locks, i);
+
+		if (row->kind != kind || !row->n || !lockstat_is_shown(view, row))
+			continue;
+		rc = lines_fill(view, row, &lines->line[lines->n++]);
+		lines->n_events += row->n;
+	}
+	if (rc)
+		return rc;
+	lines_merge(lines);
+	qsort(lines->line, lines->n, sizeof(*lines->line), view->by_count ? lines_by_count : lines_by_time);
+	return 0;
+}
+
+void lockstat_lines_free(struct lockstat_lines *lines)
+{
+	for (size_t i = 0; i < lines->n; i++) {
+		free(lines->line[i].lock);
+		free(lines->line[i].caller);
+	}
+	free(lines->line);
+}
