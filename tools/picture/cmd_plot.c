@@ -2,6 +2,7 @@
 /*
  * ktr plot: charts of a trace by gnuplot.
  */
+#include "analyze/derive/derive.h"
 #include "analyze/read/reader.h"
 #include "tools/command.h"
 #include "tools/notes.h"
@@ -10,6 +11,7 @@
 #include "tools/progress.h"
 #include "tools/report/diff_text.h"
 #include "visualize/chart/plot.h"
+#include "visualize/chart/plots.h"
 #include "visualize/model/palette.h"
 #include "visualize/model/label.h"
 #include "visualize/terminal/term.h"
@@ -135,14 +137,28 @@ static int plot_find(struct plot_command *c, int argc, char **argv)
  * has no use for.
  */
 static int plot_filter(const struct plot_command *c, const struct ktr__plot *plot,
-		       struct ktr_reader *reader)
+		       struct ktr_reader *reader, int derives)
 {
 	const char *useful = plot->options.pair != NULL ? NULL : plot->kind->filter;
 
-	if (useful != NULL && c->picture.filter == NULL && c->picture.from == NULL &&
+	if (useful != NULL && !derives && c->picture.filter == NULL && c->picture.from == NULL &&
 	    c->picture.to == NULL && c->picture.around == NULL)
 		return filter_use(c->picture.find.command, reader, useful);
 	return filter_use(c->picture.find.command, reader, c->picture.filter);
+}
+
+struct plot_wanted {
+	const struct ktr__plot *plot;
+	struct ktr__derive *derive; /* NULL: there are no rows */
+};
+
+static unsigned plot_wants(const void *context, const struct ktr_reader_site *site)
+{
+	const struct plot_wanted *wanted = context;
+
+	if (wanted->derive != NULL && ktr__derive_wants(wanted->derive, site))
+		return KTR__READER_ALL_ARGS;
+	return ktr__plot_wants(wanted->plot, site);
 }
 
 /* Feeds a plot with one trace. */
@@ -150,7 +166,8 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 {
 	struct ktr__plot_options o = c->options;
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr_sink *const sinks[] = { &plot->sink, &c->notes.sink };
+	struct plot_wanted wanted = { plot, NULL };
+	struct ktr_sink *sinks[] = { &plot->sink, &c->notes.sink };
 	int rc;
 
 	memset(plot, 0, sizeof(*plot));
@@ -163,13 +180,22 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	if (rc != 0)
 		return err.code == EINVAL ? usage_error(c->picture.find.command, "%s", err.text)
 					  : fail_with(c->picture.find.command, &err);
-	rc = plot_filter(c, plot, reader);
-	if (rc != 0)
+	/* What has rows has those of locks and memory, too. */
+	if ((plot->kind == &ktr__plot_states || plot->kind == &ktr__plot_counters) &&
+	    ktr__derive_new(&wanted.derive, reader, &plot->sink, 0) != 0)
+		return fail(c->picture.find.command, "not enough memory");
+	if (wanted.derive != NULL)
+		sinks[0] = ktr__derive_sink(wanted.derive);
+	rc = plot_filter(c, plot, reader, sinks[0] != &plot->sink);
+	if (rc != 0) {
+		ktr__derive_free(wanted.derive);
 		return rc;
-	rc = ktr__reader_wants(reader, ktr__plot_wants, plot);
+	}
+	rc = ktr__reader_wants(reader, plot_wants, &wanted);
 	progress_watch(c->picture.find.command, reader, o.from_ns, o.to_ns);
 	if (rc == 0)
 		rc = ktr_reader_walk(reader, sinks, 2);
+	ktr__derive_free(wanted.derive);
 	if (c->picture.filter == NULL)
 		plot->n_events += ktr_reader_n_filtered(reader);
 	if (rc == 0)

@@ -2,6 +2,7 @@
 /*
  * ktr timeline: who did what when, on the terminal or as a picture.
  */
+#include "analyze/derive/derive.h"
 #include "analyze/read/reader.h"
 #include "tools/command.h"
 #include "tools/notes.h"
@@ -35,11 +36,13 @@ struct timeline_command {
 	enum ktr__timeline_by by;
 	enum colour_when colour;
 	int all;
+	int quiet; /* locks that nobody waited for have rows, too */
 	int page; /* output is an HTML page */
 	const char *compare; /* a second trace, shown with the first one on a page */
 	FILE *print; /* where a page goes that is one of two; NULL: to the output */
 	uint64_t columns;
 	uint64_t max_events; /* of a page */
+	uint64_t n_quiet; /* locks without rows, as nobody waited for them */
 	uint64_t look_from_ns, look_to_ns; /* what it shows first; 0, 0: everything */
 	char path[PATH_MAX];
 	struct ktr__term_options term;
@@ -59,6 +62,8 @@ static const struct option_row timeline_rows[] = {
 	OPTION_TEXT(0, "compare", "TRACE", struct timeline_command, compare,
 		    "a page of two: TRACE below, as B, and what differs in it"),
 	OPTION_FLAG(0, "all", struct timeline_command, all, "all rows, even if they do not fit the window"),
+	OPTION_FLAG(0, "quiet-locks", struct timeline_command, quiet,
+		    "rows of all locks, not of those alone that threads waited for, where there are very many"),
 	OPTION_COLOUR(struct timeline_command, colour),
 	OPTION_NUMBER(0, "width", "N", struct timeline_command, columns, 40, 1000, "columns, instead of the terminal's"),
 	OPTION_NUMBER(0, "events", "N", struct timeline_command, max_events, 1, UINT64_MAX,
@@ -155,6 +160,39 @@ static int timeline_put(struct timeline_command *c, struct ktr__page *page, stru
 				: ktr__page_write(page, c->picture.output, c->picture.command, err);
 }
 
+struct timeline_wanted {
+	const struct ktr__timeline *t;
+	const struct ktr__derive *derive;
+};
+
+static unsigned timeline_wants(const void *context, const struct ktr_reader_site *site)
+{
+	const struct timeline_wanted *wanted = context;
+
+	if (ktr__derive_wants(wanted->derive, site))
+		return KTR__READER_ALL_ARGS;
+	return ktr__timeline_wants(wanted->t, site);
+}
+
+/* The walk, with rows of locks and memory of what providers recorded: -ENOMEM, or what it returned. */
+static int timeline_feed(struct timeline_command *c, struct ktr_reader *reader, struct ktr_sink *sink,
+			 struct ktr__timeline *t)
+{
+	struct ktr__derive *derive;
+	int rc = ktr__derive_new(&derive, reader, sink, c->quiet);
+
+	if (rc != 0)
+		return rc;
+	if (t != NULL)
+		rc = ktr__reader_wants(reader, timeline_wants, &(struct timeline_wanted){ t, derive });
+	if (rc == 0)
+		rc = ktr_reader_walk(reader, (struct ktr_sink *[]){ ktr__derive_sink(derive), &c->notes.sink }, 2);
+	if (rc == 0)
+		c->n_quiet = ktr__derive_n_quiet(derive);
+	ktr__derive_free(derive);
+	return rc;
+}
+
 static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 			 const struct ktr__timeline_options *o)
 {
@@ -167,7 +205,7 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 	if (c->look_to_ns != 0)
 		ktr__page_look(page, c->look_from_ns, c->look_to_ns);
 	progress_watch(c->picture.find.command, reader, o->from_ns, o->to_ns);
-	rc = ktr_reader_walk(reader, (struct ktr_sink *[]){ &page->sink, &c->notes.sink }, 2);
+	rc = timeline_feed(c, reader, &page->sink, NULL);
 	progress_phase(c->picture.find.command, "writing the page");
 	if (rc == -ENOMEM) {
 		rc = fail(c->picture.find.command, "not enough memory");
@@ -195,7 +233,6 @@ static int timeline_walk(struct timeline_command *c, struct ktr_reader *reader, 
 					   .n_groups = c->group.n,
 					   .colours = colours };
 	struct ktr__timeline t;
-	struct ktr_sink *const sinks[] = { &t.sink, &c->notes.sink };
 	int rc = picture_window(&c->picture, info, &o.from_ns, &o.to_ns);
 
 	if (rc == 0)
@@ -213,13 +250,11 @@ static int timeline_walk(struct timeline_command *c, struct ktr_reader *reader, 
 	o.n_columns = c->picture.output == NULL ? ktr__term_columns(&c->term)
 						: ktr__chart_timeline_columns(c->picture.width);
 	rc = ktr__timeline_init(&t, info, &o);
-	if (rc == 0)
-		rc = t.error = ktr__reader_wants(reader, ktr__timeline_wants, &t);
 	progress_watch(c->picture.find.command, reader, o.from_ns, o.to_ns);
 	if (rc == 0)
-		rc = ktr_reader_walk(reader, sinks, 2);
+		rc = timeline_feed(c, reader, &t.sink, &t);
 	progress_phase(c->picture.find.command, "drawing");
-	if (rc < 0 && t.error == 0)
+	if (rc < 0 && rc != -ENOMEM && t.error == 0)
 		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
 	else if (rc != 0 || ktr__timeline_end(&t) != 0)
 		rc = fail(c->picture.find.command, "not enough memory");
@@ -249,8 +284,12 @@ static int timeline_open(struct timeline_command *c, const char *path, int *note
 	if (ktr_reader_open(path, NULL, &reader, &err) != 0)
 		return fail_with(c->picture.find.command, &err);
 	notes_init(&c->notes);
+	c->n_quiet = 0;
 	rc = timeline_read(c, reader);
 	progress_end();
+	if (rc == 0 && c->n_quiet > 0)
+		fprintf(stderr, "%s: %" PRIu64 " locks that no thread waited for have no rows; --quiet-locks draws them\n",
+			c->picture.find.command, c->n_quiet);
 	*noted |= notes_tell(&c->notes, c->picture.find.command) != 0;
 	ktr_reader_close(reader);
 	return rc;

@@ -2,6 +2,7 @@
 /* See export_walk.h. */
 #include "tools/read/export_walk.h"
 
+#include "analyze/derive/derive.h"
 #include "tools/progress.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	char note[sizeof(((struct ktr__export *)NULL)->note)];
+	struct ktr__derive *derive = NULL;
 	struct ktr__export *e;
 	struct ktr_sink *sink;
 	int walked, printed = 0, rc;
@@ -22,12 +24,16 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 		return 1;
 	}
 	sink = &e->sink;
+	/* What has tracks has those of locks and memory, too. */
+	if (format->slices != NULL && ktr__derive_new(&derive, walk->reader, sink, 0) == 0)
+		sink = ktr__derive_sink(derive);
 	if (strcmp(output, "-") == 0)
 		progress_prints();
 	if (ktr__export_trade(format) != NULL)
 		walked = walk_print(walk, ktr__export_trade(format), e, sink, &printed);
 	else
 		walked = walk_run(walk, &sink, 1);
+	ktr__derive_free(derive);
 	e->error = e->error != 0 ? e->error : printed;
 	progress_phase(walk->find.command, "writing");
 	/* A source that fails half-way gives what it has; that is partial, and said so. */

@@ -5,6 +5,7 @@
  */
 #include "visualize/chart/plot.h"
 
+#include "analyze/derive/derive.h"
 #include "analyze/read/reader.h"
 #include "visualize/chart/plots.h"
 
@@ -41,7 +42,7 @@ static int plot_event(struct ktr_sink *sink, const struct ktr_event *event)
 	plot->now_ns = event->time_ns;
 	if (event->time_ns >= plot->grid.to_ns)
 		return 0;
-	plot->n_events += event->time_ns >= plot->grid.from_ns;
+	plot->n_events += event->time_ns >= plot->grid.from_ns && !ktr__derive_is(event->site);
 	return plot->kind->event(plot, event);
 }
 

@@ -178,7 +178,7 @@ void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view)
 	snprintf(frame->subtitle, sizeof(frame->subtitle), "%s: %s%s%s, %s events: %s", frame->program, span.text,
 		 grid->from_ns > t->info->first_ns ? " from +" : "",
 		 grid->from_ns > t->info->first_ns ? ktr__frame_since(t->info, grid->from_ns).text : "",
-		 ktr__label_count(t->n_events).text, groups);
+		 ktr__label_count(t->n_events - t->n_derived).text, groups);
 	ktr__frame_findings(frame, view);
 	if (frame->title[0] == '\0')
 		snprintf(frame->title, sizeof(frame->title), "What %s did during %s", frame->program, span.text);

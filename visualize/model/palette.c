@@ -27,7 +27,8 @@ uint32_t ktr__palette(unsigned i)
 int ktr__palette_is_idle(const char *state)
 {
 	static const char *const idle[] = { "idle", "free",  "done",     "none",
-					    "off",  "empty", "finished", "sleeping" };
+					    "off",  "empty", "finished", "sleeping",
+					    "not waiting", "nobody waits" };
 
 	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
 		if (strcasecmp(state, idle[i]) == 0)

@@ -11,6 +11,7 @@
  */
 #include "visualize/model/timeline.h"
 
+#include "analyze/derive/derive.h"
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "conf/eval/glob.h"
@@ -72,6 +73,7 @@ static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
 	if (!at->known) {
 		at->wanted = (uint8_t)timeline_wants(t, site);
 		at->nests = (uint8_t)timeline_nests(t, site);
+		at->derived = (uint8_t)ktr__derive_is(site);
 		at->known = 1;
 	}
 	return at;
@@ -346,17 +348,18 @@ static int timeline_event(struct ktr_sink *sink, const struct ktr_event *event)
 	t->now_ns = ns;
 	t->begun = NULL;
 	t->n_ended = 0;
-	if (ns >= t->rows.grid.to_ns)
+	if (ns >= t->rows.grid.to_ns || (site->derived && t->options.by == KTR__BY_CPUS))
 		return 0;
-	t->n_seen += ns >= t->rows.grid.from_ns;
+	t->n_seen += ns >= t->rows.grid.from_ns && !site->derived;
 	if (!site->wanted)
 		return t->error = timeline_unwanted(t, event);
 	t->n_events += ns >= t->rows.grid.from_ns;
+	t->n_derived += ns >= t->rows.grid.from_ns && site->derived;
 	if (t->options.by == KTR__BY_CPUS)
 		return t->error = timeline_cpu(t, ns, event);
 	if (event->site->kind != KTR_KIND_EVENT)
 		error = timeline_identity(t, site, ns, event);
-	if (error == 0 && t->options.by != KTR__BY_IDS)
+	if (error == 0 && t->options.by != KTR__BY_IDS && !site->derived)
 		error = timeline_thread(t, ns, event);
 	return t->error = error;
 }

@@ -47,6 +47,7 @@ struct ktr__timeline_site {
 	uint8_t known;
 	uint8_t wanted;       /* by the selection of groups */
 	uint8_t nests;        /* a scope, on its thread's nest */
+	uint8_t derived;      /* no program has recorded it */
 	uint16_t label;       /* of its name; 0: not known yet */
 	struct ktr__row *row; /* of its last event */
 };
@@ -76,7 +77,8 @@ struct ktr__timeline {
 	uint32_t n_ended, ended_room;
 	int keeps; /* whether these are kept */
 	uint64_t n_events;    /* in the window and the selection */
-	uint64_t n_seen;      /* in the window */
+	uint64_t n_derived;   /* of them, those that no program has recorded (analyze/derive/) */
+	uint64_t n_seen;      /* in the window, without these */
 	uint64_t n_backwards; /* [events] earlier than the one before */
 	uint64_t n_damaged;   /* notes that say that data could not be read */
 	char groups[256];     /* those that were seen and not wanted, comma separated */

@@ -9,6 +9,7 @@
  */
 #include "visualize/model/view.h"
 
+#include "analyze/derive/derive.h"
 #include "visualize/model/legend.h"
 #include "visualize/model/rows.h"
 
@@ -20,6 +21,8 @@
 #define VIEW_GROUPS 1024u /* told apart for the order of headings */
 #define VIEW_SOME   8u    /* rows that a heading gets before the next one gets any */
 #define VIEW_SAID   2     /* findings that a picture has room for */
+#define VIEW_LOCKS    1u  /* block of rows that are no thread's own, */
+#define VIEW_COUNTERS 2u  /* where rows are by threads */
 #define VIEW_DEEPER 0.02  /* [score] of a level, against that of the level around it */
 
 struct view_item {
@@ -50,6 +53,12 @@ static unsigned view_rank(const struct ktr__row *row)
 	if (row->has & KTR__ROW_SPANS)
 		return 1;
 	return row->has & KTR__ROW_COUNTERS ? 2 : 3;
+}
+
+/* Of a lock, whoever had it. */
+static int view_is_lock(const struct ktr__row *row)
+{
+	return strcmp(row->group, KTR__DERIVE_LOCKS) == 0;
 }
 
 static const struct ktr__row *view_any_row(const struct view_item *item)
@@ -143,9 +152,10 @@ static void view_collect_ids(struct view_items *items)
 			view_add_nest(items, i, row->name, 0);
 		if (row->kind != KTR__ROW_ID)
 			continue;
-		/* Below the scopes of all threads. */
-		view_add(items, row, row, row->name, i)->block = (1 + view_rank(row)) * (VIEW_GROUPS + 1) +
-								 view_group(&groups, row);
+		/* Below the scopes of all threads; who waits for a lock below who has it. */
+		view_add(items, row, row, row->name, i)->block =
+			(1 + (view_is_lock(row) ? 0 : view_rank(row))) * (VIEW_GROUPS + 1) +
+			view_group(&groups, row);
 	}
 }
 
@@ -157,7 +167,7 @@ static void view_find_own(const struct ktr__timeline *t, const struct ktr__row *
 		uint32_t id;
 
 		if (row->kind != KTR__ROW_ID || !(row->has & KTR__ROW_STATES) ||
-		    row->thread == NULL)
+		    row->thread == NULL || view_is_lock(row))
 			continue;
 		id = row->thread->id;
 		if (id < t->n_threads && (own[id] == NULL || own[id]->n_events < row->n_events))
@@ -182,8 +192,10 @@ static void view_collect_threads(struct view_items *items, const struct ktr__row
 				item->score += items->odd[i];
 		} else if (row->kind == KTR__ROW_NEST && known) {
 			view_add_nest(items, i, t->thread[id]->name, 1);
+		} else if (row->kind == KTR__ROW_ID && view_is_lock(row)) {
+			view_add(items, row, NULL, row->name, i)->block = VIEW_LOCKS;
 		} else if (row->kind == KTR__ROW_ID && view_rank(row) == 2) {
-			view_add(items, row, NULL, row->name, i)->block = 1;
+			view_add(items, row, NULL, row->name, i)->block = VIEW_COUNTERS;
 		} else if (row->kind == KTR__ROW_ID && known && own[id] != row) {
 			item = view_add(items, row, row, t->thread[id]->name, i);
 			item->sub = 2 + view_rank(row);
@@ -368,8 +380,9 @@ static void view_heading(const struct view_items *items, const struct view_item 
 	view_process(items, row, process, sizeof(process));
 	if (items->view->by == KTR__BY_CPUS)
 		snprintf(text, size, "CPUs");
-	else if (items->view->by == KTR__BY_THREADS && item->block == 1)
-		snprintf(text, size, "counters of %s", row->process[0] != '\0' ? row->process : "process");
+	else if (items->view->by == KTR__BY_THREADS && item->block > 0)
+		snprintf(text, size, "%s of %s", item->block == VIEW_LOCKS ? "locks" : "counters",
+			 row->process[0] != '\0' ? row->process : "process");
 	else if (items->view->by == KTR__BY_THREADS)
 		snprintf(text, size, "%s", process);
 	else if (items->n_processes > 1)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of this folder share. */
+#ifndef ANALYZE_DERIVE_PARTS_H
+#define ANALYZE_DERIVE_PARTS_H
+
+#include "analyze/derive/derive.h"
+#include "analyze/heap/heap.h"
+#include "analyze/lock/lock_events.h"
+#include "analyze/lock/lock_names.h"
+#include "analyze/stats/keyed.h"
+#include "conf/kit/arena.h"
+
+/* The sites of events that are made: one for each kind. */
+enum ktr__derive_site {
+	KTR__DERIVE_HOLDER,
+	KTR__DERIVE_WAIT_BEGINS,
+	KTR__DERIVE_WAIT_ENDS,
+	KTR__DERIVE_THREAD,
+	KTR__DERIVE_IN_USE,
+	KTR__DERIVE_MAPPED,
+	KTR__DERIVE_SITES
+};
+
+struct ktr__derive {
+	struct ktr_sink sink; /* first */
+	struct ktr_sink *to;
+	struct ktr_reader *reader;
+	struct ktr__arena arena; /* of sites and names */
+	struct ktr_reader_site site[KTR__DERIVE_SITES];
+	int all;
+	struct ktr__lock_sites lock_sites;
+	struct ktr__lock_names lock_names;
+	struct ktr__keyed locks, threads, names, processes;
+	uint64_t n_quiet;
+	struct ktr__heap heap;
+	struct ktr__keyed memories;
+};
+
+/* Hands on an event of a site of ours, at the moment and by the thread of another one. What the sink returned. */
+int ktr__derive_state(struct ktr__derive *derive, const struct ktr_event *of, enum ktr__derive_site site,
+		      const char *ident, const char *state);
+int ktr__derive_span(struct ktr__derive *derive, const struct ktr_event *of, enum ktr__derive_site site,
+		     const char *ident, uint64_t key);
+int ktr__derive_number(struct ktr__derive *derive, const struct ktr_event *of, enum ktr__derive_site site,
+		       uint64_t number);
+
+/* What an event means for rows; events of other providers mean nothing. 0, -ENOMEM or what the sink returned. */
+int ktr__derive_lock(struct ktr__derive *derive, const struct ktr_event *event);
+int ktr__derive_memory(struct ktr__derive *derive, const struct ktr_event *event);
+
+/* Events were lost: who holds and waits is not known any more. */
+void ktr__derive_lock_loss(struct ktr__derive *derive);
+
+#endif
