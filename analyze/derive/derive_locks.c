@@ -4,7 +4,9 @@
  * it, whoever was thought to; a lock that is given back by another one than has it, as far as is known, stays that
  * one's.
  */
-#include "analyze/derive/derive_parts.h"
+#include "analyze/derive/derive_locks.h"
+
+#include "analyze/derive/derive_tell.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,9 @@
  * Counters of memory. A program gets and gives back some thousand times where a picture has a column, so a number
  * is told when it has changed by a thousandth of the greatest one so far.
  */
-#include "analyze/derive/derive_parts.h"
+#include "analyze/derive/derive_memory.h"
+
+#include "analyze/derive/derive_tell.h"
 
 #include <errno.h>
 #include <math.h>

@@ -36,19 +36,4 @@ struct ktr__derive {
 	struct ktr__keyed memories;
 };
 
-/* Hands on an event of a site of ours, at the moment and by the thread of another one. What the sink returned. */
-int ktr__derive_state(struct ktr__derive *derive, const struct ktr_event *of, enum ktr__derive_site site,
-		      const char *ident, const char *state);
-int ktr__derive_span(struct ktr__derive *derive, const struct ktr_event *of, enum ktr__derive_site site,
-		     const char *ident, uint64_t key);
-int ktr__derive_number(struct ktr__derive *derive, const struct ktr_event *of, enum ktr__derive_site site,
-		       uint64_t number);
-
-/* What an event means for rows; events of other providers mean nothing. 0, -ENOMEM or what the sink returned. */
-int ktr__derive_lock(struct ktr__derive *derive, const struct ktr_event *event);
-int ktr__derive_memory(struct ktr__derive *derive, const struct ktr_event *event);
-
-/* Events were lost: who holds and waits is not known any more. */
-void ktr__derive_lock_loss(struct ktr__derive *derive);
-
 #endif

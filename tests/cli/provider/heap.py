@@ -2,6 +2,7 @@
 """What of `ktr heap --json` and `ktr json` has to be so: prints one line for each thing asked for.
 
 heap.py sums FILE FUNCTION	blocks and bytes got, in use, and given back by others, of places with that function
+heap.py mapped FILE		calls, bytes, bytes at the end, of what was mapped, and how many failed
 heap.py arena FILE MARK		bytes that glibc has in use more, between two blocks of MARK bytes: events of ktr json
 heap.py near FILE GOT LIVE	whether bytes got and in use, estimates, are within five standard errors of these
 """
@@ -58,6 +59,10 @@ what, path = sys.argv[1:3]
 with open(path, encoding="utf-8") as f:
     if what == "sums":
         sums(json.load(f), sys.argv[3])
+    elif what == "mapped":
+        mapped = json.load(f)["mapped"]
+        got, live = mapped["got"], mapped["live"]
+        print(f"{got['blocks']} calls {got['bytes']} got {live['bytes']} live, {mapped['refused']} failed")
     elif what == "arena":
         arena(f, int(sys.argv[3]))
     else:

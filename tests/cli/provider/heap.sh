@@ -48,6 +48,14 @@ record callers leak 300
 is 'by who called' "$("$ktr" heap --by live -n 1 "$dir/t" | sed -n 's/^ *\(300000 .*\)/\1/p' | tr -s ' ')" \
 	'300000 98.7 % 300 planted_leak'
 
+# What it maps, by parts, anew, moved, and in vain.
+for what in all callers 512k; do
+	record "$what" maps
+	is "$what: mapped" "$(python3 tests/cli/provider/heap.py mapped "$dir/heap")" "$(cat "$dir/out")"
+	is "$what: where" "$("$ktr" heap --by mapped --depth 2 "$dir/t" | awk '/ % .*maps/ { n += $1 } END { print n }')" \
+		"$(awk '{ print $5 }' "$dir/out")"
+done
+
 # What the C library says of itself: of all threads, ktr's own too, which may come between.
 for try in 1 2 3 4 5; do
 	rm -rf "$dir/t"

@@ -9,6 +9,7 @@
  *	heap_host loop N BYTES			gets and gives back N times, and says how long that took [ns each]
  *	heap_host storm THREADS N PLUGIN	N blocks, while children are forked and an object comes and goes
  *	heap_host leak N			keeps N blocks of 1000 bytes of one place, and none of another
+ *	heap_host maps				maps, moves, unmaps by parts: calls, bytes in all, at the end
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -358,6 +360,31 @@ static int leak(unsigned n)
 	return 0;
 }
 
+#define PAGE 4096ul
+
+static char *map_pages(size_t n)
+{
+	return mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* A page of `a` is mapped anew in its place, two in its middle are gone; `b` grows, and cannot grow without end. */
+static __attribute__((noinline)) int maps(void)
+{
+	char *a = map_pages(8), *b = map_pages(4), *gone = map_pages(100);
+
+	CHECK(a != MAP_FAILED && b != MAP_FAILED && gone != MAP_FAILED);
+	CHECK(munmap(a + 2 * PAGE, 2 * PAGE) == 0);
+	CHECK(mmap(a, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == a);
+	b = mremap(b, 4 * PAGE, 1000 * PAGE, MREMAP_MAYMOVE);
+	CHECK(b != MAP_FAILED);
+	CHECK(mremap(b, 1000 * PAGE, 1ul << 60, MREMAP_MAYMOVE) == MAP_FAILED);
+	CHECK(munmap(a + 1, PAGE) == -1 && errno == EINVAL);
+	CHECK(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
+	CHECK(munmap(gone, 100 * PAGE) == 0);
+	printf("5 calls %lu got %lu live, 3 failed\n", (8 + 4 + 100 + 1 + 1000) * PAGE, (6 + 1000) * PAGE);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -377,6 +404,8 @@ int main(int argc, char **argv)
 		return loop(number[0], (size_t)number[1]);
 	if (strcmp(what, "storm") == 0 && argc == 5)
 		return storm((unsigned)number[0], number[1], argv[4]);
+	if (strcmp(what, "maps") == 0)
+		return maps();
 	if (strcmp(what, "leak") == 0)
 		return leak((unsigned)number[0]);
 	return 2;
