@@ -35,7 +35,8 @@ struct ktr__derive;
 
 /*
  * all: every lock has its rows. 0 with an owned object, or -ENOMEM. Reader and sink are borrowed. Where the source
- * has nothing of these providers ktr__derive_sink() is the sink itself.
+ * has nothing of these providers ktr__derive_sink() is the sink itself. Events refer to sites of the object's own:
+ * it must live as long as what refers to them.
  */
 int ktr__derive_new(struct ktr__derive **derive, struct ktr_reader *reader, struct ktr_sink *to, int all);
 struct ktr_sink *ktr__derive_sink(struct ktr__derive *derive);

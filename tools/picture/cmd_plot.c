@@ -35,6 +35,7 @@ struct plot_command {
 	char file[64]; /* where none was given */
 	struct notes notes;
 	struct ktr__colours colours; /* of the first trace */
+	struct ktr__derive *derive; /* owned: the chart refers to its sites; NULL: there is none */
 };
 
 static const struct option_row plot_rows[] = {
@@ -182,20 +183,18 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 					  : fail_with(c->picture.find.command, &err);
 	/* What has rows has those of locks and memory, too. */
 	if ((plot->kind == &ktr__plot_states || plot->kind == &ktr__plot_counters) &&
-	    ktr__derive_new(&wanted.derive, reader, &plot->sink, 0) != 0)
+	    ktr__derive_new(&c->derive, reader, &plot->sink, 0) != 0)
 		return fail(c->picture.find.command, "not enough memory");
+	wanted.derive = c->derive;
 	if (wanted.derive != NULL)
 		sinks[0] = ktr__derive_sink(wanted.derive);
 	rc = plot_filter(c, plot, reader, sinks[0] != &plot->sink);
-	if (rc != 0) {
-		ktr__derive_free(wanted.derive);
+	if (rc != 0)
 		return rc;
-	}
 	rc = ktr__reader_wants(reader, plot_wants, &wanted);
 	progress_watch(c->picture.find.command, reader, o.from_ns, o.to_ns);
 	if (rc == 0)
 		rc = ktr_reader_walk(reader, sinks, 2);
-	ktr__derive_free(wanted.derive);
 	if (c->picture.filter == NULL)
 		plot->n_events += ktr_reader_n_filtered(reader);
 	if (rc == 0)
@@ -290,6 +289,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 		ktr__plot_free(&plot[i]);
 		ktr_reader_close(reader[i]);
 	}
+	ktr__derive_free(c->derive);
 	ktr__colours_free(&c->colours);
 	diff_runs_close(&runs);
 	return rc;

@@ -42,6 +42,7 @@ struct timeline_command {
 	FILE *print; /* where a page goes that is one of two; NULL: to the output */
 	uint64_t columns;
 	uint64_t max_events; /* of a page */
+	struct ktr__derive *derive; /* owned: pictures refer to its sites, until they are done */
 	uint64_t n_quiet; /* locks without rows, as nobody waited for them */
 	uint64_t look_from_ns, look_to_ns; /* what it shows first; 0, 0: everything */
 	char path[PATH_MAX];
@@ -178,18 +179,17 @@ static unsigned timeline_wants(const void *context, const struct ktr_reader_site
 static int timeline_feed(struct timeline_command *c, struct ktr_reader *reader, struct ktr_sink *sink,
 			 struct ktr__timeline *t)
 {
-	struct ktr__derive *derive;
-	int rc = ktr__derive_new(&derive, reader, sink, c->quiet);
+	int rc = ktr__derive_new(&c->derive, reader, sink, c->quiet);
 
 	if (rc != 0)
 		return rc;
 	if (t != NULL)
-		rc = ktr__reader_wants(reader, timeline_wants, &(struct timeline_wanted){ t, derive });
+		rc = ktr__reader_wants(reader, timeline_wants, &(struct timeline_wanted){ t, c->derive });
 	if (rc == 0)
-		rc = ktr_reader_walk(reader, (struct ktr_sink *[]){ ktr__derive_sink(derive), &c->notes.sink }, 2);
+		rc = ktr_reader_walk(reader,
+				     (struct ktr_sink *[]){ ktr__derive_sink(c->derive), &c->notes.sink }, 2);
 	if (rc == 0)
-		c->n_quiet = ktr__derive_n_quiet(derive);
-	ktr__derive_free(derive);
+		c->n_quiet = ktr__derive_n_quiet(c->derive);
 	return rc;
 }
 
@@ -271,6 +271,8 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 							  : fail(c->picture.find.command, "not enough memory");
 
 	ktr__colours_free(&colours);
+	ktr__derive_free(c->derive);
+	c->derive = NULL;
 	return rc;
 }
 

@@ -33,13 +33,13 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 		walked = walk_print(walk, ktr__export_trade(format), e, sink, &printed);
 	else
 		walked = walk_run(walk, &sink, 1);
-	ktr__derive_free(derive);
 	e->error = e->error != 0 ? e->error : printed;
 	progress_phase(walk->find.command, "writing");
 	/* A source that fails half-way gives what it has; that is partial, and said so. */
 	if (walked < 0 && e->error == 0)
 		walked = 0;
 	rc = ktr__export_end(e, walked, note, &err) != 0;
+	ktr__derive_free(derive);
 	progress_end();
 	if (rc != 0 && err.code == EPIPE)
 		rc = 0; /* nobody reads on */

@@ -201,6 +201,17 @@ static json_t *index_ends(const struct ktr__page *page)
 	return ends;
 }
 
+/* How many lanes of a row have had a span. */
+static int index_lanes(const struct ktr__page *page, unsigned row)
+{
+	const struct ktr__packer_row *at = row < page->pack.n_rows ? &page->pack.row[row] : NULL;
+	uint32_t n = at != NULL ? at->n_spans : 0;
+
+	while (n > 0 && at->span[n - 1].from_ns == 0)
+		n--;
+	return (int)n;
+}
+
 /*
  * [kind, process or CPU, group, id as recorded, has, number of lanes, least, greatest, end, parts of
  * the overview, rings, levels]
@@ -211,9 +222,7 @@ static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 
 	for (unsigned i = 0; i < t->rows.n_rows; i++) {
 		const struct ktr__row *row = t->rows.row[i];
-		int n_lanes = t == &page->rows && i < page->pack.n_rows
-				      ? (int)page->pack.row[i].n_spans
-				      : 0;
+		int n_lanes = t == &page->rows ? index_lanes(page, i) : 0;
 		int parts = (row->lane.cell != NULL ? 1 : 0) | (row->area.cell != NULL ? 2 : 0) |
 			    (row->marks != NULL ? 4 : 0);
 
