@@ -77,8 +77,10 @@ KTR__LOCK_CALLS(CALLS_EXPORT)
 #define CALLS_IMPORT(name, parameters, arguments, version, old)                                              \
 	{ (const void *)ktr__lock_new_##name, (void *const *)(void *)&ktr__lock_real.name, NULL },
 static struct ktr__import calls_import[] = { KTR__LOCK_CALLS(CALLS_IMPORT) };
+/* A program that has just begun may have bound none of them yet: they are led once a first call has. */
 struct ktr__imports ktr__lock_imports = { .import = calls_import,
-					  .n = sizeof(calls_import) / sizeof(calls_import[0]) };
+					  .n = sizeof(calls_import) / sizeof(calls_import[0]),
+					  .may_be_none = true };
 
 /* A program that takes the function's address, and lies where it was linked for, has an entry of its own for it. */
 int ktr__lock_is_first(void)
