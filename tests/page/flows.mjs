@@ -144,7 +144,7 @@ async function meanwhile(browser) {
 	await select(page, at);
 	await page.waitForFunction(() => document.querySelector('#panel .around p'));
 	const said = await page.evaluate(() => document.querySelector('#panel .around').innerText.split(/\n+/));
-	check('who was on its CPU meanwhile', said.join() === `on its CPU meanwhile,guest ${(100 * share).toFixed(1)} %`, [said, share]);
+	check('who was on its CPU meanwhile', said.join() === `on its CPU meanwhile,guest (${there[0].tid}) ${(100 * share).toFixed(1)} %`, [said, share]);
 	await page.screenshot({ path: shots + '/flows-cpu.png' });
 	await page.close();
 }

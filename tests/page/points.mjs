@@ -444,7 +444,7 @@ const points = {
 	'who held the lock': [workers, async (by, page) => {
 		await select(by, page, { row: 'worker 3', label: 'waiting', ns: 2e7 });
 		const path = await page.waitForFunction(() => document.querySelector('#panel .around table')?.innerText).then((h) => h.jsonValue());
-		return /worker \d\s+[\d.]+ ms had lock 0x/.test(path);
+		return /worker \d \(\d+\)\s+[\d.]+ ms had lock 0x/.test(path);
 	}],
 	'two traces compared': [builds, async (by, page) => {
 		await page.waitForFunction(() => document.querySelector('#drawer tbody tr'));

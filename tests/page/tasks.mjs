@@ -115,7 +115,7 @@ async function holder(browser) {
 	}
 	await page.waitForFunction(() => document.querySelector('#panel .around table'));
 	const path = await page.evaluate(() => [...document.querySelectorAll('#panel .around tr')].map((row) => [...row.cells].map((cell) => cell.textContent)));
-	const [had] = path.filter(([name]) => name === who), [, took] = /^([\d.]+) ms had lock 0x/.exec(had?.[1]) ?? [];
+	const [had] = path.filter(([name]) => name.startsWith(who + ' (')), [, took] = /^([\d.]+) ms had lock 0x/.exec(had?.[1]) ?? [];
 	check('the panel has who held it, and how long', Math.abs(Number(took) - Number(ns) / 1e6) < 5, [path, ns]);
 	const ink = await page.evaluate((who) => {
 		ktr.draw();

@@ -4,7 +4,7 @@
     unpack.py PAGE JSON-LINES
 
 The page must be well-formed HTML with no element, attribute or script that is not ours, and every
-event must be in it: time, place, thread, CPU, arguments. Its program takes 153,600 bytes (150 KB) at most.
+event must be in it: time, place, thread, CPU, arguments. Its program takes less than 150,000 bytes.
 visualize/page/packer.h has the layout.
 """
 import base64
@@ -144,7 +144,7 @@ def main():
     page.close()
     assert not page.open, page.open
     assert page.scripts == 2, 'scripts' # what the worker has too, and the rest
-    assert len(page.text['script'].encode()) <= 153600, len(page.text['script'].encode())
+    assert len(page.text['script'].encode()) < 150000, len(page.text['script'].encode())
     raw = {name: zlib.decompress(base64.b64decode(blob, validate=True)) for name, blob in page.blobs.items()}
     index = json.loads(raw['index'])
     begin = int(index['begin']) + int(index['from'])

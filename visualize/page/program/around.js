@@ -6,6 +6,7 @@
  */
 
 const trackOfThread = (thread) => index.tracks.find((track) => track.thread === thread);
+const threadName = ({ name, tid }) => name + ' (' + tid + ')';
 const argumentAt = ({ args }, wanted) => args.findIndex(({ name }) => name === wanted);
 
 /* The waits among a part's events, by thread: {from, to, owner: a thread, lock: in words}. */
@@ -29,7 +30,7 @@ function pathOf(waits, thread, from, to, lock, deep) {
 }
 
 /* {ran: [[thread, ns] on the CPU], path}. */
-async function aroundTask({ thread, from, to }, task) {
+function aroundTask({ thread, from, to }, task) {
 	const on = [], ran = new Map(), waits = [], leaves = index.sites.map(({ group, func }) => group === 'thread' && /^(switch_out|exit)$/.test(func));
 	const ns = index.sites.map((site) => argumentAt(site, 'ns')), owner = index.sites.map((site) => argumentAt(site, 'owner'));
 	let cpu = -1, at = from;
@@ -38,7 +39,7 @@ async function aroundTask({ thread, from, to }, task) {
 			addTo(ran, on[cpu], time - at);
 		at = max(at, time);
 	};
-	const whole = await eachPart(partAt(from), partAt(to), task, (k) => {
+	return eachPart(partAt(from), partAt(to), task, (k) => {
 		const chunk = chunks.get(k);
 		for (let e = 0; e < chunk.n && chunk.time[e] <= to; e++) {
 			const s = chunk.site[e], who = chunk.thread(e), there = chunk.trackOf(e).cpu;
@@ -50,7 +51,8 @@ async function aroundTask({ thread, from, to }, task) {
 			if (ns[s] >= 0 && owner[s] >= 0)
 				(waits[who] ??= []).push(waitsOf(chunk, e, ns[s], owner[s]));
 		}
+	}, () => {
+		pass(to);
+		return { ran: [...ran].sort((a, b) => b[1] - a[1]), path: pathOf(waits, thread, from, to, '', 0) };
 	});
-	pass(to);
-	return whole ? { ran: [...ran].sort((a, b) => b[1] - a[1]), path: pathOf(waits, thread, from, to, '', 0) } : null;
 }

@@ -15,7 +15,10 @@ let blobOf = async (id) => {
 	}
 };
 
-const unpack = async (id) => unpacked(await blobOf(id));
+async function unpack(id) {
+	const bytes = await blobOf(id);
+	return bytes instanceof ArrayBuffer ? bytes : unpacked(bytes);
+}
 
 /*
  * Streams and their pieces, 350 kB a part, lie in the browser's own memory until it looks for what is not used any more. It does where

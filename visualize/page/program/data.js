@@ -475,6 +475,8 @@ function indexRead(text) {
 	index.labelOf = new Map(index.labels.map((label, i) => [label, i]).filter(([, i]) => !depths.has(i)));
 	index.clipped = index.labels.filter((label) => label.length >= 40);
 	index.from = Number(index.from);
+	for (const row of index.rows)
+		row.nests = row.kind === ROW_NEST;
 }
 
 /* Snapshots of rows: before chunk k a row was as its last one with chunk <= k tells. */

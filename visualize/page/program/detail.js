@@ -56,8 +56,8 @@ function kindShow(node, bar, took, answer) {
 }
 
 function kindStep(direction) {
-	const event = !detail.kind ? -1 : direction < 0 ? detail.kind.before : detail.kind.after;
-	if (!detail.kind)
+	const { kind } = detail, event = kind?.[direction < 0 ? 'before' : 'after'];
+	if (!kind)
 		detail.wish = () => kindStep(direction);
 	if (event >= 0)
 		selectNumber(event);
@@ -84,14 +84,10 @@ function childrenShow(node, { children, n }) {
 
 /* The cells that are filled in later. */
 function barTimes(bar, say) {
-	const cells = Object.fromEntries(['end', 'took', 'self', 'parent'].map((name) => [name, element('span', '', '…')]));
+	const cells = {};
 	sayTime(say, 'begin', bar.from);
-	say('end', '', cells.end);
-	say('duration', '', cells.took);
-	if (bar.what === 'scope') {
-		say('self', '', cells.self);
-		say('parent', '', cells.parent);
-	}
+	for (const name of ['end', 'duration', ...bar.what === 'scope' ? ['self', 'parent'] : []])
+		say(name, '', cells[name] = element('span', '', '…'));
 	return cells;
 }
 
@@ -99,7 +95,9 @@ function wholeShow(cells, bar, whole) {
 	const took = whole.to - bar.from;
 	cells.end.textContent = whole.ended ? when(whole.to) + (whole.told ? '' : ' (left: no end was recorded)') :
 		'not in this page';
-	cells.took.textContent = (whole.ended ? '' : 'at least ') + duration(took);
+	cells.duration.textContent = (whole.ended ? '' : 'at least ') + duration(took);
+	if (!cells.self)
+		return;
 	cells.self.textContent = duration(whole.self) + (took > 0 ? ' (' + round(100 * whole.self / took) + ' %)' : '');
 	cells.parent.replaceChildren(whole.parent ? goButton(index.labels[whole.parent.label], 'the scope around it', whole.parent.event) : 'none');
 }
@@ -110,9 +108,9 @@ function aroundShow(node, bar, thread, { ran, path }) {
 	const { table, say } = panelTable();
 	bar.path = path.length > 1 ? path : null;
 	for (const { thread: who, from, to, lock } of bar.path ?? [])
-		say(trackOfThread(who).name, duration(to - from) + ' ', button(lock ? 'had ' + lock : 'itself', 'go there', () => lookAround((from + to) / 2)));
+		say(threadName(trackOfThread(who)), duration(to - from) + ' ', button(lock ? 'had ' + lock : 'itself', 'go there', () => lookAround((from + to) / 2)));
 	node.replaceChildren(...others.length ? [element('h3', '', 'on its CPU meanwhile'), element('p', '', others.map(([who, ns]) =>
-		trackOfThread(who).name + ' ' + percent(ns / took)).join(', '))] : [], ...bar.path ? [element('h3', '', 'critical path'), table] : []);
+		threadName(trackOfThread(who)) + ' ' + percent(ns / took)).join(', '))] : [], ...bar.path ? [element('h3', '', 'critical path'), table] : []);
 	show();
 }
 

@@ -10,7 +10,7 @@ const canvas = part('plot');
 const pen = canvas.getContext('2d', { alpha: false });
 const lineColumns = new Columns(1), columns = lineColumns;
 const levels = [];	/* columns of scopes in each other, or spans side by side, by how many there are */
-const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 1 };
+const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 0 };
 const LEAST_WIDTH = 1e-4;	/* [columns] of what took no time */
 const barNames = [];	/* states' names, to be written on this frame */
 const NAME = ' 12px system-ui, "DejaVu Sans", sans-serif';
@@ -43,14 +43,17 @@ function xOf(time) {
 const timeOf = (x) => view.from + (x - GUTTER) / plotWidth() * spanNow();
 
 
+/* As many pixels as the screen has there; whether these are others than before. */
+function sized(node, ratio) {
+	const box = node.getBoundingClientRect(), [width, height] = [box.width, box.height].map((n) => max(1, round(n * ratio)));
+	return (node.width !== width || node.height !== height) && Object.assign(node, { width, height });
+}
+
 function fit() {
-	const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
-	const width = max(1, round(box.width * ratio)), height = max(1, round(box.height * ratio));
-	if (picture.width === width && picture.height === height && picture.ratio === ratio)
+	const ratio = window.devicePixelRatio || 1;
+	if (!sized(canvas, ratio) && picture.ratio === ratio)
 		return;
-	Object.assign(picture, { width, height, ratio });
-	canvas.width = width;
-	canvas.height = height;
+	const { width, height } = Object.assign(picture, { width: canvas.width, height: canvas.height, ratio });
 	picture.image = pen.createImageData(width, height);
 	picture.pixels = new Uint32Array(picture.image.data.buffer);
 }
@@ -189,7 +192,7 @@ function paintArea(row, y0, y1) {
 /* Hatches leave what is known within a gap; of a CPU's row that is which thread has most, of whatever was kept. */
 function hatch(x0, x1, line) {
 	const { pixels, width, height, ratio } = picture, [y0, y1] = band(line, 0, line.height);
-	const isFree = (pixel) => view.by === 'cpus' || pixel === theme.groundPixel || pixel === theme.linePixel;
+	const isFree = (pixel) => byCpus() || pixel === theme.groundPixel || pixel === theme.linePixel;
 	const step = round(6 * ratio), wide = max(1, round(1.5 * ratio));
 	for (let y = max(0, y0); y < min(y1, height); y++)
 		for (let x = x0; x < x1; x++)
@@ -212,7 +215,7 @@ function paintGaps() {
 		const { ratio } = picture, x0 = max(gutterPixel(), floor(xOf(from) * ratio));
 		for (const line of view.lines) {
 			const row = rowOf(line) ?? marksOf(line);
-			if (row && (view.by === 'cpus' ? row.pid === cpu : row.rings.includes(ring)))
+			if (row && (byCpus() ? row.pid === cpu : row.rings.includes(ring)))
 				hatch(x0, min(picture.width, max(ceil(xOf(to) * ratio), x0 + 2)), line);
 		}
 	}
@@ -232,13 +235,9 @@ function addValues(line, sight, each, put) {
 		}));
 }
 
-/* [pixels from the line's top] of a level of scopes. */
-const levelAt = (level) => [2 + level * LEVEL_HEIGHT, 2 + (level + 1) * LEVEL_HEIGHT - 1];
-
-
 /* Scopes of a thread in each other, or spans side by side: all levels are filled by one look at the row's events. */
 function paintSpans(line, row, sight) {
-	const nests = row.kind === ROW_NEST, { n, high } = lanesOf(line, row), to = levels[n] ??= Array.from({ length: n }, () => new Columns(1));
+	const { nests } = row, { n, at: place } = lanesOf(line, row), to = levels[n] ??= Array.from({ length: n }, () => new Columns(1));
 	if (!sight.detail && !nests) {
 		overviewLane(row.cells, columns, sight);
 		paintLane(line, ...band(line, 2, line.height - 2));
@@ -261,7 +260,7 @@ function paintSpans(line, row, sight) {
 			}));
 	else
 		row.levelCells?.forEach((cells, level) => overviewLane(cells, to[level], sight));
-	to.forEach((level, i) => paintLane(line, ...band(line, ...nests ? levelAt(i) : [2 + i * high, 2 + (i + 1) * high - (n > 1 ? 1 : 0)]), nests, level));
+	to.forEach((level, i) => paintLane(line, ...band(line, ...place(i)), nests, level));
 }
 
 /* see(columns, column, part, event) for each event of a row. */
@@ -335,15 +334,14 @@ function clipped(text, width) {
 	return most > 0 ? cut(most) : '';
 }
 
-function write(text, x, y, colour, width, weight) {
-	pen.font = (weight || '') + NAME;
+function write(text, x, y, colour, width = 0, weight = '', align = 'left') {
+	pen.font = weight + NAME;
+	pen.textAlign = align;
 	pen.fillStyle = colour;
 	pen.fillText(width ? clipped(text, width) : text, x, y);
 }
 
-function fillAt(colour, ...at) {
-	fillOn(pen, colour, ...at);
-}
+const fillAt = (...how) => fillOn(pen, ...how);
 
 function fillOn(pen, colour, ...at) {
 	pen.fillStyle = colour;
@@ -356,23 +354,17 @@ function inkOn(colour) {
 	return 0.2126 * light(colour >> 16) + 0.7152 * light(colour >> 8) + 0.0722 * light(colour) > 0.2035 ? '#000' : '#fff';
 }
 
-/* The names of states, on bars that are wide enough. */
-function writeStates() {
-	for (const bar of barNames)
-		write(bar.text, bar.x + 4, bar.y + 0.5, bar.ink, bar.width - 8);
-}
-
-/* What spans say and how long they took, likewise. */
+/* What spans say and how long they took, on bars that are wide enough. */
 function writeSpans(line, row, sight) {
-	if (row.kind === ROW_NEST)
+	const { at } = lanesOf(line, row);
+	if (row.nests)
 		return;
-	const y = yOf(line), { n: lanes, high } = lanesOf(line, row);
 	eachSpan(line.row, sight, (from, to, lane, event, ended) => {
 		const x0 = max(GUTTER, xOf(from)), x1 = min(xOf(to), plotRight());
-		const label = laneLabel(lane);
+		const [y0, y1] = at(lane);
 		if (x1 - x0 > 34)
-			write(spanText(event) + (ended ? duration(to - from) : '…'), x0 + 4,
-				y + 2 + (min(lane, lanes - 1) + 0.5) * high + 0.5, inkOn(shown(colourOf(label))), x1 - x0 - 8);
+			write(spanText(event) + (ended ? duration(to - from) : '…'), x0 + 4, yOf(line) + (y0 + y1) / 2 + 0.5,
+				inkOn(shown(colourOf(laneLabel(lane)))), x1 - x0 - 8);
 	});
 }
 
@@ -391,18 +383,16 @@ function nameRoom(line) {
 	if (isHeading(line))
 		return { x: 16, room: GUTTER - 22, remark: line.below.length && chosen.fold.has(line.key) ? line.below.length + ' rows' : '' };
 	const x = 22 + 12 * max(0, line.indent), all = GUTTER - x - 10;
-	const row = rowOf(line);
-	const remark = isCounter(row) ? '' : line.remark ? clipped(line.remark, all * 0.6) : '';
-	return { x, room: all - (isCounter(row) ? 50 : remark ? pen.measureText(remark).width + 8 : 0), remark };
+	const counts = isCounter(rowOf(line)), remark = counts || !line.remark ? '' : clipped(line.remark, all * 0.6);
+	return { x, room: all - (counts ? 50 : remark ? pen.measureText(remark).width + 8 : 0), remark };
 }
 
 const weightOf = (line) => line.said ? '700' : isHeading(line) ? '600' : '';
 
+/* How many letters both begin with. */
 function common(a, b) {
-	let n = 0;
-	while (n < a.length && n < b.length && a[n] === b[n])
-		n++;
-	return n;
+	const n = a.findIndex((letter, i) => letter !== b[i]);
+	return n < 0 ? a.length : n;
 }
 
 /* The names of all lines as they fit; those that differ are not cut to the same. Kept until the column changes. */
@@ -431,7 +421,7 @@ function fitNames() {
 }
 
 function writeNames(line) {
-	const row = rowOf(line), y = yOf(line) + (row?.kind === ROW_NEST ? 2 + LEVEL_HEIGHT / 2 : line.height / 2) + 0.5, { x, remark } = nameRoom(line), current = line.key === view.current, pointed = current || pointer.name === line.key;
+	const row = rowOf(line), y = yOf(line) + (row?.nests ? 2 + LEVEL_HEIGHT / 2 : line.height / 2) + 0.5, { x, remark } = nameRoom(line), current = line.key === view.current, pointed = current || pointer.name === line.key;
 	write(names.text.get(line), x, y, theme.ink, 0, weightOf(line));
 	if (line.below.length)
 		write(chosen.fold.has(line.key) ? '▸' : '▾', x - 13, y, theme.ink);
@@ -440,20 +430,19 @@ function writeNames(line) {
 		fillAt(theme.mark, 1, yOf(line) + 2, 4, line.height - 4);
 	if (current)
 		pen.strokeRect(0.5, yOf(line) + 0.5, GUTTER - 2, line.height - 1);
-	pen.textAlign = 'right';
 	if (isCounter(row))
 		writeAxis(line, row);
 	else if (!pointed)
-		write(remark, GUTTER - 8, y, theme.faint);
-	pen.textAlign = 'left';
+		write(remark, GUTTER - 8, y, theme.faint, 0, '', 'right');
 	if (pointed)
 		drawWords(line, y);
 }
 
 function writeLine(line, sight) {
 	writeNames(line);
-	if (line.row >= 0 && sight.detail && view.by !== 'cpus' && sight.end - sight.first < 2 && index.rows[line.row].has & HAS_SPANS)
-		writeSpans(line, index.rows[line.row], sight);
+	const row = rowOf(line);
+	if (row?.has & HAS_SPANS && sight.detail && !byCpus() && sight.end - sight.first < 2)
+		writeSpans(line, row, sight);
 }
 
 const isCounter = (row) => looksLike(row) === 'counter';
@@ -464,7 +453,8 @@ function writeAxis(line, row) {
 	const tick = (number) => {
 		const y = top + (1 - scale.of(number)) * high;
 		fillAt(theme.faint, GUTTER - 4, y, 4, 1);
-		pen.font = '9px system-ui, "DejaVu Sans", sans-serif';
+		pen.font = NAME.replace('12', '9');
+		pen.textAlign = 'right';
 		pen.fillText(shortNumber(number), GUTTER - 6, max(top + 3, min(y, top + high - 3)));
 	};
 	tick(scale.high);
@@ -516,7 +506,8 @@ function draw() {
 		writeLine(line, sight);
 	if (view.pinned)
 		fillAt(theme.faint, 0, RULER + view.pinned - 1, picture.width, 1);
-	writeStates();
+	for (const bar of barNames)
+		write(bar.text, bar.x + 4, bar.y + 0.5, bar.ink, bar.width - 8);
 	drawFlows(sight);
 	drawHits(lines, sight);
 	drawSelection();

@@ -132,11 +132,12 @@ function regexOf(text, flags) {
 /* ---- reading ---- */
 
 class FilterReader {
+	at = 0;
+	compares = false;
+	spans = [];	/* that it asks for */
+
 	constructor(text) {
 		this.text = text;
-		this.at = 0;
-		this.compares = false;
-		this.spans = [];	/* that it asks for */
 	}
 
 	space() {
@@ -281,11 +282,8 @@ class FilterReader {
 	}
 
 	match(left, negated) {
-		const regex = this.take(/\/((?:[^/\\]|\\.)*)\/(\w*)/y), text = regex ? null : this.take(QUOTED);
-		const bare = !regex && !text ? this.take(BARE) : null;
-		if (!regex && !text && !bare)
-			this.fail('a pattern is missing');
-		const pattern = regex ? regexOf(regex[1].replace(/\\\//g, '/'), regex[2]) : patternOf(bare ? bare[0] : text[1] ?? text[2]);
+		const regex = this.take(/\/((?:[^/\\]|\\.)*)\/(\w*)/y), text = regex ?? this.take(QUOTED) ?? this.take(BARE) ?? this.fail('a pattern is missing');
+		const pattern = regex ? regexOf(regex[1].replace(/\\\//g, '/'), regex[2]) : patternOf(text[1] ?? text[2] ?? text[0]);
 		return this.tested(left, negated, (is, names) => typeof is !== 'string' ? undefined : (names ?? [is]).some((name) => pattern.test(name)));
 	}
 
@@ -322,9 +320,7 @@ class FilterReader {
 		const number = this.take(NUMBER);
 		if (number)
 			return this.number(number[0], number[1]);
-		const word = this.take(WORD)?.[0];
-		if (!word)
-			this.fail('a value is missing');
+		const [word] = this.take(WORD) ?? this.fail('a value is missing');
 		if (word === 'span')
 			return this.span();
 		if (word === 'arg' && this.next('(')) {
@@ -337,9 +333,7 @@ class FilterReader {
 
 	/* The name after it is a pattern. */
 	span() {
-		const text = this.quoted() ?? this.take(BARE)?.[0], spans = text && namedSpans(text);
-		if (!spans)
-			this.fail('a name is missing');
+		const spans = namedSpans(this.quoted() ?? (this.take(BARE) ?? this.fail('a name is missing'))[0]);
 		this.spans.push(spans);
 		const number = (chunk, e) => spans.took(chunk, e);
 		return { at: () => ({ number, get: (chunk, e) => {

@@ -34,7 +34,7 @@ function flowFind(chunk) {
 
 /* Where an event is drawn: on its own row, in the middle of its bar, else of the scope that it is in, else on its thread's; null: on none. */
 function eventPlace(chunk, e, lineOf, deep) {
-	const cpus = view.by === 'cpus', lane = (chunk.lane[e] || deep) - 1;
+	const cpus = byCpus(), lane = (chunk.lane[e] || deep) - 1;
 	const line = lineOf.get(chunk.list(cpus ? 'cpus' : 'ids').row[e]) ?? (cpus ? null : lineOf.get(chunk.trackOf(e).nest) ?? lineOf.get(chunk.list('threads').row[e]));
 	const [y0, y1] = !line ? [] : lane >= 0 && line.row >= 0 && !cpus ? barPlace(line, { what: 'span', row: line.row, lane }) : [0, line.height];
 	return line ? { x: xOf(chunk.time[e]), y: yOf(line) + (y0 + y1) / 2 } : null;
@@ -51,14 +51,12 @@ function linesByRow(lines) {
 }
 
 function drawFlows(sight) {
-	const last = new Map(), lineOf = linesByRow(view.lines), of = view.selected?.event;
-	let drawn = 0, mine = null;
+	const last = new Map(), lineOf = linesByRow(view.lines), of = view.selected?.event, own = chunkWith(of);
+	let drawn = 0;
 	if (!flow.name)
 		return;
-	const parts = sight.detail ? [...partsOf('threads', 0, sight)].map(({ chunk }) => chunk) : [];
-	for (const chunk of parts)
-		mine = flowEvents(chunk).find(([e]) => chunk.first + e === of)?.[1] ?? mine;
-	for (const chunk of parts)
+	const mine = own && flowEvents(own).find(([e]) => own.first + e === of)?.[1];
+	for (const { chunk } of sight.detail ? partsOf('threads', 0, sight) : [])
 		for (const [e, value, deep] of flowEvents(chunk)) {
 			const { tid } = chunk.trackOf(e), here = { tid, place: eventPlace(chunk, e, lineOf, deep) }, before = last.get(value);
 			last.set(value, here);

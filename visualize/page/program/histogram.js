@@ -63,7 +63,7 @@ class Histogram {
 	}
 
 	told() {
-		const { n, sum, min, max } = this;
-		return { n, sum, mean: n ? sum / n : NaN, min: n ? min : NaN, p50: this.tell(0.5), p99: this.tell(0.99), max };
+		const { n, sum, max } = this;
+		return { n, sum, mean: n ? sum / n : NaN, p50: this.tell(0.5), p99: this.tell(0.99), max };
 	}
 }

@@ -10,22 +10,19 @@ function lineAt(y) {
 	return y < RULER ? null : view.lines.find((line) => at >= line.y && at < line.y + line.height) ?? null;
 }
 
-/* The parts of the page around the time at x, at most three where they are small on the screen. */
-function partsAt(x, pixels = 6) {
-	const time = timeOf(x), reach = pixels * spanNow() / plotWidth(), at = partAt(time), out = [];
-	const [first, end] = view.sight.detail ? [0, Infinity] : [max(0, at - 1), at + 1];
-	for (let k = max(first, partAt(time - reach)); k <= min(end, partAt(time + reach)); k++)
-		out.push(k);
-	return out;
-}
-
-/* A sight of what is within so many pixels of x, of parts that are at hand; null while they are not. */
+/*
+ * A sight of what is within so many pixels of x, of three parts at most where they are small on the screen; null while they are not at
+ * hand.
+ */
 function sightNear(x, pixels) {
-	const { sight } = view, time = timeOf(x), reach = pixels * spanNow() / plotWidth();
+	const { sight } = view, time = timeOf(x), reach = pixels * spanNow() / plotWidth(), from = time - reach, to = time + reach;
 	if (x < GUTTER || index.chunks.length === 0 || sight.beyond)
 		return null;
-	const parts = partsAt(x, pixels), missing = parts.filter((k) => chunkNow(k) === null);
-	return missing.length ? null : { ...sight, from: time - reach, to: time + reach, first: parts[0], end: parts[parts.length - 1], time, reach };
+	const at = partAt(time), most = sight.detail ? Infinity : 1, first = max(partAt(from), at - most), end = min(partAt(to), at + most);
+	let here = true;
+	for (let k = first; k <= end; k++)
+		here = chunkNow(k) !== null && here;
+	return here ? { ...sight, from, to, first, end, time, reach } : null;
 }
 
 /* The bar that is nearest to x, of those that each(sight, see) tells of: of those that cover it the shortest. */
@@ -42,7 +39,7 @@ function barNearest(x, pixels, each) {
 }
 
 function spanAt(line, x, y) {
-	const { row } = line, nests = isNest(row), { n, high } = lanesOf(line, rowOf(line)), wanted = floor((y - yOf(line) - 2) / high);
+	const { row } = line, nests = isNest(row), { n, of } = lanesOf(line, rowOf(line)), wanted = of(y);
 	return barNearest(x, 3, (near, see) => eachSpan(row, near, (from, to, lane, event, ended, label) => {
 		const drawn = nests ? lane : min(lane, n - 1);
 		if (drawn === wanted || (!nests && !view.sight.detail))
@@ -108,11 +105,13 @@ function barText(bar) {
 	return text + (what === 'scope' ? (isNaN(whole.self) ? '' : ', self ' + duration(whole.self)) + ', depth ' + bar.lane : more ? ', ' + more : '');
 }
 
-/* What the overview has in the column under x: the names that fill it most. */
+/* The column of the overview that is under x. */
+const columnAt = (x) => floor(timeOf(x) / index.span * index.columns);
+
+/* What the overview has there: the names that fill it most. */
 function overviewText(line, x, y) {
-	const row = rowOf(line), c = floor(timeOf(x) / (index.span / index.columns));
-	const level = row?.kind === ROW_NEST ? floor((y - yOf(line) - 2) / LEVEL_HEIGHT) : -1;
-	const cells = level >= 0 ? row.levelCells?.[level] : row?.cells, names = labelsNow();
+	const row = rowOf(line), c = columnAt(x);
+	const cells = row?.nests ? row.levelCells?.[lanesOf(line, row).of(y)] : row?.cells, names = labelsNow();
 	if (x < GUTTER || !(cells?.first[c] > 0))
 		return '';
 	return names[cells.first[c]] + ' ' + round(cells.share[c] / 2.55) + ' % here' +
@@ -122,7 +121,7 @@ function overviewText(line, x, y) {
 /* What a counter was at a place on its line: exactly where its event is in the page, else between what numbers. */
 function numberAt(line, x) {
 	const { ident, area } = rowOf(line), unit = (ident.match(/ \[[^[\]]+\]$/) ?? [''])[0].replace(/[[\]]/g, '');
-	const c = floor(timeOf(x) / (index.span / index.columns)), least = area?.least[c], greatest = area?.greatest[c];
+	const c = columnAt(x), least = area?.least[c], greatest = area?.greatest[c];
 	if (x >= GUTTER && !sightNear(x, 0) && index.overview)
 		return !(least <= greatest) ? '' : least === greatest ? least + unit : 'from ' + least + ' to ' + greatest + unit;
 	const found = numberUnder(line, x), chunk = chunkWith(found?.event), e = chunk && found.event - chunk.first;

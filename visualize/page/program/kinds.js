@@ -10,7 +10,7 @@ function kindOf({ what, row, label }) {
 	return what === 'scope' ? { what, label } : what === 'span' ? { what, group, ident } : { what, group, label };
 }
 
-const rowsOfKind = ({ what, group, ident }) => rowsWith((row) => what === 'scope' ? row.kind === ROW_NEST : row.kind === 0 && row.group === group &&
+const rowsOfKind = ({ what, group, ident }) => rowsWith((row) => what === 'scope' ? row.nests : row.kind === 0 && row.group === group &&
 	(what === 'span' ? row.has & HAS_SPANS && row.ident === ident : row.has & HAS_STATES));
 
 
@@ -28,47 +28,32 @@ const eachOfKind = ({ what, label }, rows, k, see) => rows.forEach((row) => what
 const KIND_MOST = 2e6;	/* of a kind that are kept one by one */
 const BARS = 30;	/* of the small histogram */
 
-/* Bars as they come, four numbers each: event, from, took, row. */
-class Bars {
-	all = [];
-
-	/* Counts of durations in steps of equal ratio: {low, high, count}, from the shortest to the longest, or those of a range. */
-	steps([low, high] = this.range()) {
-		const count = new Array(BARS).fill(0), scale = high > low ? BARS / Math.log(high / low) : 0;
-		for (let i = 2; i < this.all.length; i += 4)
-			count[min(BARS - 1, floor(Math.log(max(1, this.all[i]) / low) * scale))]++;
-		return { low, high, count };
-	}
-
-	range() {
-		let low = Infinity, high = 1;
-		for (let i = 2; i < this.all.length; i += 4) {
-			low = min(low, max(1, this.all[i]));
-			high = max(high, this.all[i]);
-		}
-		return [low, high];
-	}
+/* Counts of a range of durations in steps of equal ratio: {low, high, count}. */
+function countBars(bars, [low, high]) {
+	const count = new Array(BARS).fill(0), scale = high > low ? BARS / Math.log(high / low) : 0;
+	for (let i = 2; i < bars.length; i += 4)
+		count[min(BARS - 1, floor(Math.log(max(1, bars[i]) / low) * scale))]++;
+	return { low, high, count };
 }
 
-/* Everything of a kind: {histogram, bars}, kept for the next question. */
+/* Everything of a kind: {histogram, bars: four numbers each: event, from, took, row}, kept for the next question. */
 const kindsKept = new Map();
 
 async function kindCollect(kind, task) {
 	const key = JSON.stringify(kind), known = kindsKept.get(key);
 	if (known)
 		return known;
-	const all = { histogram: new Histogram(), bars: new Bars() }, rows = rowsOfKind(kind);
-	const whole = await eachPart(0, index.chunks.length - 1, task, (k) => eachOfKind(kind, rows, k, (row, from, to, event) => {
+	const all = { histogram: new Histogram(), bars: [] }, rows = rowsOfKind(kind);
+	return eachPart(0, index.chunks.length - 1, task, (k) => eachOfKind(kind, rows, k, (row, from, to, event) => {
 		all.histogram.add(to - from);
-		if (all.bars.all.length < 4 * KIND_MOST)
-			all.bars.all.push(event, from, to - from, row);
-	}));
-	if (!whole)
-		return null;
-	kindsKept.set(key, all);
-	if (kindsKept.size > 3)
-		kindsKept.delete(kindsKept.keys().next().value);
-	return all;
+		if (all.bars.length < 4 * KIND_MOST)
+			all.bars.push(event, from, to - from, row);
+	}), () => {
+		kindsKept.set(key, all);
+		if (kindsKept.size > 3)
+			kindsKept.delete(kindsKept.keys().next().value);
+		return all;
+	});
 }
 
 /*
@@ -79,7 +64,7 @@ async function kindTask({ kind, took, event, range }, task) {
 	const all = await kindCollect(kind, task);
 	if (!all)
 		return null;
-	const { all: bar } = all.bars, order = [], n = bar.length;
+	const { bars: bar, histogram } = all, order = [], n = bar.length;
 	let longer = 0, before = -1, after = Infinity;
 	for (let i = 0; i < n; i += 4) {
 		const other = bar[i], ns = bar[i + 2];
@@ -94,7 +79,8 @@ async function kindTask({ kind, took, event, range }, task) {
 			order.length = min(order.length, 10);
 		}
 	}
-	return { ...all.histogram.told(), longer, before, after: after === Infinity ? -1 : after, bars: all.bars.steps(range),
+	return { ...histogram.told(), longer, before, after: after === Infinity ? -1 : after,
+		bars: countBars(bar, range ?? [histogram.min, histogram.max].map((ns) => max(1, ns))),
 		longest: order.map((i) => bar.slice(i, i + 4)) };
 }
 
@@ -110,12 +96,11 @@ class Whole {
 	}
 
 	child(span, took) {
-		const child = this.names.get(span.label) ?? { label: span.label, n: 0, total: 0, longest: -1, event: -1 };
+		const child = kept(this.names, span.label, () => ({ label: span.label, n: 0, total: 0, longest: -1, event: -1 }));
 		child.n++;
 		child.total += took;
 		if (took > child.longest)
 			[child.longest, child.event] = [took, span.event];
-		this.names.set(span.label, child);
 		this.inner += took;
 		this.out.n++;
 	}
@@ -145,8 +130,7 @@ class Whole {
 	}
 }
 
-async function wholeTask(bar, task) {
+function wholeTask(bar, task) {
 	const whole = new Whole(bar);
-	let done = false;
-	return await eachPart(whole.first, index.chunks.length - 1, task, (k) => done ||= whole.part(k)) || done ? whole.told() : null;
+	return eachPart(whole.first, index.chunks.length - 1, task, (k) => whole.part(k), () => whole.told());
 }

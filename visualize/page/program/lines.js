@@ -56,7 +56,7 @@ function layout(by) {
 	view.height = rest.reduce(place, view.pinned);
 	view.lines = [...pinned, ...rest];
 	if (view.selected)
-		view.selected.line = view.lines.find((line) => line.row === view.selected.bar?.row && by !== 'cpus') ?? null;
+		view.selected.line = byCpus() ? null : lineOfRow(view.selected.bar?.row);
 }
 
 const lineNow = () => view.lines.find((line) => line.key === view.current);
@@ -92,8 +92,9 @@ function foldAll() {
 	linesShow();
 }
 
-function namesSet(text) {
-	chosen.names = text;
+/* Names that rows must have, or their order. */
+function chosenSet(what, value) {
+	chosen[what] = value;
 	linesShow();
 }
 

@@ -37,12 +37,12 @@ function look(from, to) {
 }
 
 /* Zooms so that the time under x stays there. */
-function zoom(factor, x) {
-	const at = timeOf(x === undefined ? pointerX() : x);
+function zoom(factor, x = pointerX()) {
+	const at = timeOf(x);
 	look(at - (at - view.from) * factor, at + (view.to - at) * factor);
 }
 
-const pointerX = () => pointer.inside && pointer.x > GUTTER ? pointer.x : plotRight() / 2;
+const pointerX = () => pointer.inside && pointer.x > GUTTER ? pointer.x : (GUTTER + plotRight()) / 2;
 
 
 function pan(part) {
@@ -100,7 +100,7 @@ async function click(x, y) {
 		return nameClick(line, x);
 	if (line)
 		for (let tries = 0; !sightNear(x, 6) && tries < 3; tries++)
-			await Promise.all(partsAt(x).map(chunkLater));
+			await Promise.all(coming.values());
 	const thing = line && thingAt(line, x, y);
 	if (!thing)
 		return panelClose();
@@ -111,24 +111,35 @@ async function click(x, y) {
 	return show();
 }
 
-/* Zooms to the bar under the pointer, with a little room to either side. */
-async function doubleClick(x, y) {
-	const line = lineAt(y), thing = line && thingAt(line, x, y);
-	if (!thing || thing.what === 'event')
-		return zoom(0.25, x);
-	const { to } = thing.ended ? thing : await ask('whole', thing);
+/* Zooms to a bar, with a little room to either side. */
+async function barFit(bar) {
+	const { to } = bar.ended ? bar : await ask('whole', bar);
 	linkWrite();
 	changed();
-	return lookAt(thing.from, to, 1 / 8);
+	lookAt(bar.from, to, 1 / 8);
+}
+
+function doubleClick(x, y) {
+	const line = lineAt(y), thing = line && thingAt(line, x, y);
+	return !thing || thing.what === 'event' ? zoom(0.25, x) : barFit(thing);
+}
+
+/* What is selected; from there, or where nothing is, everything. */
+async function fitSelected() {
+	const { selected, from, to } = view;
+	if (selected?.bar)
+		await barFit(selected.bar);
+	if (view.from === from && view.to === to)
+		look(0, index.span);
 }
 
 const firstRows = () => showRows(index.views[index.first] ? index.first : 'threads');
 
 /* Goes to what the title is about, or the line below it: the row, and the longest time that it was so. */
 function goToSaid([row, from, to]) {
-	if (!view.lines.some((line) => line.row === row) || view.by === 'cpus')
+	if (!lineOfRow(row) || byCpus())
 		firstRows();
-	view.top = view.lines.find((line) => line.row === row)?.y - plotBottom() / 3 || 0;
+	view.top = lineOfRow(row)?.y - plotBottom() / 3 || 0;
 	view.measure = { a: from, b: to };
 	lookAt(from, to, 1 / 2);
 }
@@ -175,7 +186,7 @@ function pointerDown(event) {
 	pointer.drag = down.size > 1 ? null : { x, y, from, to, top, measures: !moves, gutter: gutterNear(), moved: false };
 	if (down.size > 1)
 		pinch();
-	part('tip').hidden = true;
+	tipShow();
 	if (event.button === 1)
 		event.preventDefault();
 }
@@ -199,7 +210,7 @@ function pointerMove(event) {
 	if (!drag.moved)
 		return;
 	if (drag.gutter) {
-		GUTTER = max(80, min(round(pointer.x), picture.width / picture.ratio - 120));
+		GUTTER = max(80, min(round(pointer.x), plotRight() - 120));
 	} else if (drag.measures) {
 		view.measure = { a: timeOf(drag.x), b: timeOf(max(GUTTER, pointer.x)), open: true };
 	} else {
@@ -274,7 +285,9 @@ function showRows(by) {
 	changed();
 }
 
-function themeSet(dark) {
+let darkWished = matchMedia('(prefers-color-scheme: dark)').matches;	/* paper is light */
+
+function themeSet(dark = darkWished) {
 	document.documentElement.dataset.theme = dark ? 'dark' : 'light';
 	themeRead();
 	legendShow();
@@ -286,13 +299,12 @@ function escape() {
 	searchFor('');
 	flow.name = flowFirst();
 	drawerClose();
-	part('tip').hidden = true;
 	panelClose();
 	canvas.focus();
 }
 
 const actions = {
-	'f': () => look(0, index.span),
+	'f': fitSelected,
 	'/': () => part('search').focus(),
 	'n': () => searchNext(1),
 	'N': () => searchNext(-1),
@@ -305,6 +317,10 @@ const actions = {
 	'm': measureHere,
 	'o': () => noteAsk(timeOf(pointerX()), noteAt(pointer.x, pointer.y)),
 	'y': linkCopy,
+	'v': () => {
+		view.measure = { a: view.from, b: view.to };
+		rangeShow();
+	},
 	'z': () => view.measure && look(...measured()),
 	'1': () => showRows('ids'),
 	'2': () => showRows('threads'),
@@ -320,15 +336,14 @@ const actions = {
 	'r': () => part('names').focus(),
 	'b': () => {
 		const orders = ['', ...Object.keys(ORDERS)];
-		chosen.sort = orders[(orders.indexOf(chosen.sort) + 1) % orders.length];
-		linesShow();
+		chosenSet('sort', orders[(orders.indexOf(chosen.sort) + 1) % orders.length]);
 	},
-	't': () => themeSet(!theme.dark),
-	'+': () => zoom(0.6, plotRight() / 2),
-	'_': () => zoom(1 / 0.6, plotRight() / 2),
+	't': () => themeSet(darkWished = !darkWished),
+	'+': () => zoom(0.6),
+	'_': () => zoom(1 / 0.6),
 	'?': () => part('keys').showModal(),
 	'Escape': escape,
-	'close': () => panelClose(),
+	'close': panelClose,
 	'ArrowLeft': () => barStep(-1),
 	'ArrowRight': () => barStep(1),
 	'ArrowUp': () => rowStep(-1),
@@ -343,7 +358,7 @@ const back = () => canvas.focus();
 /* What keys do in fields, beside what fields do. */
 const fields = {
 	names: { Enter: back, Escape: () => {
-		namesSet('');
+		chosenSet('names', '');
 		back();
 	} },
 	sort: { Enter: back, Escape: back },
@@ -378,14 +393,14 @@ function listen() {
 		auxclick: (event) => event.preventDefault(),
 		pointerleave: () => {
 			pointer.inside = false;
-			part('tip').hidden = true;
+			tipShow();
 			nameUnder(null);
 		},
 		dblclick: (event) => {
 			place(event);
 			doubleClick(pointer.x, pointer.y);
 		} });
-	on(window, { keydown: keyDown, popstate: linkFollow, hashchange: linkFollow, blur: () => held.clear(),
+	on(window, { keydown: keyDown, popstate: linkFollow, hashchange: linkFollow, blur: () => held.clear(), beforeprint: () => themeSet(false), afterprint: () => themeSet(),
 		keyup: (event) => {
 			shifted = event.shiftKey;
 			held.delete(event.key);
@@ -394,14 +409,11 @@ function listen() {
 	on(part('map'), { pointerdown: mapPointer, pointermove: mapPointer,
 		wheel: (event) => {
 			event.preventDefault();
-			zoom(Math.exp(event.deltaY * 0.0025), plotRight() / 2);
+			zoom(Math.exp(event.deltaY * 0.0025));
 		} });
 	new ResizeObserver(show).observe(canvas);
-	on(part('names'), { input: () => namesSet(part('names').value) });
-	on(part('sort'), { change: () => {
-		chosen.sort = part('sort').value;
-		linesShow();
-	} });
+	for (const what of ['names', 'sort'])
+		on(part(what), { input: () => chosenSet(what, part(what).value) });
 	on(part('search'), { input: () => {
 		clearTimeout(typed);
 		typed = setTimeout(() => searchStart(part('search').value), 250);
@@ -422,7 +434,7 @@ function frameText() {
 
 async function open() {
 	await dataOpen(true);
-	themeSet(matchMedia('(prefers-color-scheme: dark)').matches);
+	themeSet();
 	frameText();
 	listen();
 	flow.name = flowFirst();

@@ -37,15 +37,14 @@ function eachTick(step, see) {
 
 function drawRuler() {
 	const step = tickStep(), base = tickBase(step);
-	fillAt(theme.band, 0, 0, picture.width / picture.ratio, RULER);
+	fillAt(theme.band, 0, 0, plotRight(), RULER);
 	eachTick(step, (x, at) => {
 		fillAt(theme.faint, x, RULER - 5, 1, 5);
 		write((base ? '+ ' : '') + (at === base ? '0' : duration(at - base)), x + 3, RULER / 2, theme.faint);
 	});
 	fillAt(theme.band, 0, 0, GUTTER, RULER);
-	pen.textAlign = base ? 'right' : 'left';
-	write(base ? shortMoment(base) : 'since the trace began', base ? GUTTER - 8 : 14, RULER / 2, base ? theme.ink : theme.faint, GUTTER - 20, base ? '600' : '');
-	pen.textAlign = 'left';
+	write(...base ? [shortMoment(base), GUTTER - 8, RULER / 2, theme.ink, GUTTER - 20, '600', 'right'] :
+		['since the trace began', 14, RULER / 2, theme.faint, GUTTER - 20]);
 }
 
 function drawGrid(lines) {
@@ -75,22 +74,17 @@ function drawRange() {
 	fillAt(theme.dark ? '#ffffff14' : '#00000018', x0, 0, x1 - x0, bottom);
 	fillAt(theme.mark, x0, 0, 1, bottom);
 	pen.fillRect(x1 - 1, 0, 1, bottom);
-	const text = duration(range[1] - range[0]), x = max(GUTTER + 40, min((x0 + x1) / 2, picture.width / picture.ratio - 80));
-	pen.textAlign = 'center';
+	const text = duration(range[1] - range[0]), x = max(GUTTER + 40, min((x0 + x1) / 2, plotRight() - 80));
 	pen.font = '600' + NAME;
 	const wide = pen.measureText(text).width + 14;
 	fillAt(theme.ground, x - wide / 2, 3, wide, RULER - 6);
-	write(text, x, RULER / 2, theme.mark, 0, '600');
-	pen.textAlign = 'left';
+	write(text, x, RULER / 2, theme.mark, 0, '600', 'center');
 }
 
 /* [pixels from the line's top] of a bar. */
 function barPlace(line, bar) {
-	const row = index.rows[bar.row];
-	if (row.kind === ROW_NEST)
-		return levelAt(bar.lane);
-	const { n, high } = lanesOf(line, row), lane = min(bar.lane, n - 1);
-	return bar.what === 'span' && n > 1 ? [2 + lane * high, 2 + (lane + 1) * high] : [1, line.height - 1];
+	const row = index.rows[bar.row], { n, at } = lanesOf(line, row);
+	return row.nests || (bar.what === 'span' && n > 1) ? at(bar.lane) : [1, line.height - 1];
 }
 
 function drawSelection() {
@@ -103,7 +97,7 @@ function drawSelection() {
 	if (bar?.path)
 		drawPath(bar.path);
 	pen.strokeStyle = theme.mark;
-	if (line && bar && line.row === bar.row && view.by !== 'cpus') {
+	if (line && bar && line.row === bar.row && !byCpus()) {
 		const [y0, y1] = barPlace(line, bar), a = max(GUTTER, xOf(bar.from)), b = min(right, max(xOf(bar.to), a + 2));
 		pen.lineWidth = 2;
 		if (b > a)
@@ -204,7 +198,7 @@ function pathAlong(...at) {
 
 /* ---- the map ---- */
 
-/* How many events each column of the page has: from the overview, or from parts as they come. */
+/* How many events each column of the page has: from the overview, or from all parts, where these are few. */
 function mapDensity() {
 	if (map.density && (index.overview || map.known === index.chunks.length))
 		return map.density;
@@ -217,16 +211,9 @@ function mapDensity() {
 				row.counts?.forEach((n, c) => add((c + 0.5) * wide, n));
 		return density;
 	}
-	map.known = 0;
-	for (let k = 0; k < index.chunks.length; k++) {
-		const chunk = chunks.get(k), { first, last, events } = index.chunks[k];
-		map.known += chunk !== undefined;
-		if (chunk)
-			chunk.time.forEach((time) => add(time, 1));
-		else
-			for (let i = 0; i < 8; i++)
-				add(first + (last - first) * i / 8, events / 8);
-	}
+	const here = index.chunks.map((_, k) => chunkNow(k)).filter(Boolean);
+	here.forEach((chunk) => chunk.time.forEach((time) => add(time, 1)));
+	map.known = here.length;
 	return density;
 }
 
@@ -246,17 +233,16 @@ const mapX = (time) => GUTTER + time / index.span * plotWidth();
 const mapTime = (x) => (x - GUTTER) / plotWidth() * index.span;
 
 function drawMap() {
-	const box = mapCanvas.getBoundingClientRect(), { ratio } = picture, high = box.height;
-	const width = round(box.width * ratio), height = round(high * ratio);
-	if (mapCanvas.width !== width || mapCanvas.height !== height)
-		[mapCanvas.width, mapCanvas.height] = [width, height];
+	const { ratio } = picture;
+	sized(mapCanvas, ratio);
+	const [wide, high] = [mapCanvas.width / ratio, mapCanvas.height / ratio];
 	mapPen.setTransform(ratio, 0, 0, ratio, 0, 0);
-	fillOn(mapPen, theme.band, 0, 0, box.width, high);
+	fillOn(mapPen, theme.band, 0, 0, wide, high);
 	mapPen.fillStyle = theme.faint;
 	mapPen.fill(mapShape(mapDensity(), high));
-	const x0 = max(GUTTER, mapX(view.from)), x1 = min(box.width, max(mapX(view.to), x0 + 3));
+	const x0 = max(GUTTER, mapX(view.from)), x1 = min(wide, max(mapX(view.to), x0 + 3));
 	fillOn(mapPen, theme.ground + 'b0', GUTTER, 0, x0 - GUTTER, high);
-	mapPen.fillRect(x1, 0, box.width - x1, high);
+	mapPen.fillRect(x1, 0, wide - x1, high);
 	mapPen.strokeStyle = theme.ink;
 	mapPen.strokeRect(x0 + 0.5, 0.5, max(2, x1 - x0 - 1), high - 1);
 	const mark = (x, wide, high, strong = '') => fillOn(mapPen, theme.mark + strong, x, 0, max(2, wide), high), range = measured();

@@ -13,19 +13,17 @@ function valueOf(name, text) {
 
 function matchText(text) {
 	const wanted = text.toLowerCase(), has = (where) => where.toLowerCase().includes(wanted);
-	const sites = index.sites.map((site) => has(site.name) || has(site.file) || has(site.func) || has(site.class) ||
-		site.steps.some((step) => typeof step === 'string' && has(step)));
+	const sites = index.sites.map((site) => [site.name, site.file, site.func, site.class, ...site.steps].some((text) => typeof text === 'string' && has(text)));
 	const tracks = index.tracks.map((track) => has(track.name + '/' + track.tid));
 	const texts = index.sites.map(({ args }) => args.map(({ type }, i) => type === 's' || type === 'k' ? i : -1).filter((i) => i >= 0));
 	/* What an argument prints can only match if it is text, or if digits or several pieces are asked for. */
 	const whole = /[0-9 :,=()]/.test(text);
 	return (chunk) => {
-		const out = [], { site, track, ordinal } = chunk, strings = new Int8Array(chunk.stringFlag.length).fill(-1), columns = [];
-		const hasString = (i) => (strings[i] < 0 ? strings[i] = has(chunk.string(i, true)) : strings[i]) > 0;
+		const out = [], { site, track, ordinal } = chunk, strings = Array.from(chunk.stringFlag, (_, i) => has(chunk.string(i, true))), columns = [];
 		for (let e = 0; e < chunk.n; e++) {
 			const s = site[e];
 			if (sites[s] || tracks[track[e]] ||
-			    (columns[s] ??= texts[s].map((i) => chunk.column(s, i).halves)).some((halves) => hasString(halves[2 * ordinal[e]])) ||
+			    (columns[s] ??= texts[s].map((i) => chunk.column(s, i).halves)).some((halves) => strings[halves[2 * ordinal[e]]]) ||
 			    (whole && has(chunk.message(e))))
 				out.push(e);
 		}
@@ -33,19 +31,19 @@ function matchText(text) {
 	};
 }
 
-/* {match: part to the indices of its events, or null; how: in words; error: why the text is not the expression it looks like}. */
+/* {match: part to the indices of its events, or null; how: in words, as what it was read, and why it is not the expression it looks like}. */
 function searchOf(text) {
 	const [, name, of] = /^([^=<>!~&|]+)=([^=~].*|)$/s.exec(text) ?? [], value = name && valueOf(name, of);
 	if (text === '')
-		return { match: null, how: '' };
+		return { match: null };
 	if (value)
-		return { match: filterOf(value), how: 'value' };
+		return { match: filterOf(value) };
 	try {
-		return { match: filterOf(text), how: 'filter' };
+		return { match: filterOf(text), how: ' · filter' };
 	} catch (error) {
 		/* A text may have any signs in it; where two words are compared, what is wrong with them is said. */
 		const looks = /[\w")]\s*(==|!=|<=|>=|=~|!~)\s*\S|^\w+ (in \(|~ )/.test(text);
-		return { match: matchText(text), how: 'text', error: looks ? error.message : '' };
+		return { match: matchText(text), how: looks ? ' · as text: ' + error.message : '' };
 	}
 }
 
@@ -55,7 +53,7 @@ const LISTED = 1000, DENSITY = 1024;
  * Counts the hits of a search, and finds the first so many: {counts by part, total, density: hits in each of so many
  * columns of the page, list: [[event, time, track, text]], crossing: of the spans that are asked for}.
  */
-async function searchTask({ text }, task) {
+function searchTask({ text }, task) {
 	const { match } = searchOf(text), spans = match.spans ?? [], n = index.chunks.length;
 	const found = { counts: [], total: 0, density: new Uint32Array(DENSITY), list: [] };
 	let told = 0;
@@ -66,7 +64,7 @@ async function searchTask({ text }, task) {
 		told = list.length;
 		return more ? found : rest;
 	};
-	const whole = await eachPart(0, n - 1, task, async (k) => {
+	return eachPart(0, n - 1, task, async (k) => {
 		for (const name of spans)
 			if (!await name.ahead(k, task))
 				return;
@@ -77,6 +75,5 @@ async function searchTask({ text }, task) {
 			found.density[max(0, min(DENSITY - 1, floor(time[e] * scale)))]++;
 		for (const e of hits.slice(0, LISTED - found.list.length))
 			found.list.push([chunk.first + e, time[e], chunk.track[e], saidOf(chunk, e)]);
-	});
-	return whole ? { ...found, crossing: spans.map((name) => name.crossing) } : null;
+	}, () => ({ ...found, crossing: spans.map((name) => name.crossing) }));
 }

@@ -3,8 +3,8 @@
 
 /* The line that an event is best seen on. */
 function lineOfEvent(chunk, e) {
-	const cpus = view.by === 'cpus', row = chunk.list(cpus ? 'cpus' : 'ids').row[e], thread = cpus ? -1 : chunk.list('threads').row[e];
-	return view.lines.find((line) => row >= 0 && line.row === row) ?? view.lines.find((line) => thread >= 0 && line.marks === thread) ?? null;
+	const cpus = byCpus(), row = chunk.list(cpus ? 'cpus' : 'ids').row[e], thread = cpus ? -1 : chunk.list('threads').row[e];
+	return lineOfRow(row) ?? view.lines.find((line) => thread >= 0 && line.marks === thread);
 }
 
 /* The bar that an event begins or, as a STOP, ends; null if it is on none. */
@@ -64,7 +64,7 @@ async function selectNumber(event, moveThere = true) {
  */
 async function selectOn(line, event, direction, wanted = () => true) {
 	const row = !line ? -1 : line.row >= 0 ? line.row : line.marks;
-	const what = view.by === 'cpus' ? 'cpus' : line?.row >= 0 || rowTable()[row]?.kind === 0 ? 'ids' : 'threads';
+	const what = byCpus() ? 'cpus' : line?.row >= 0 || rowTable()[row]?.kind === 0 ? 'ids' : 'threads';
 	for (let k = chunkOf(max(0, event)); k >= 0 && k < index.chunks.length; k += direction) {
 		const chunk = await chunkLater(k), { start, order } = chunk.list(what);
 		const mine = row >= 0 ? order.slice(start[row], start[row + 1]) : Uint32Array.from({ length: chunk.n }, (_, i) => i);
@@ -93,8 +93,7 @@ const kindAt = (chunk, e) => chunk.siteOf(e).kind;
 /* The bar, else event, before or after the selected one on the row that one is on; without one, the first in sight. */
 async function barStep(direction) {
 	const line = lineNow() ?? view.selected?.line ?? view.lines.find((other) => !isHeading(other)), { selected } = view;
-	const bar = selected?.line?.key === line?.key && selected?.bar, bars = view.by !== 'cpus' && line?.row >= 0;
-	const from = bar || selected?.line?.key === line?.key ? selected?.event ?? -1 : -1;
+	const here = selected?.line?.key === line?.key ? selected : null, bar = here?.bar, bars = !byCpus() && line?.row >= 0, from = here?.event ?? -1;
 	if (!line || isHeading(line))
 		return;
 	view.current = line.key;
@@ -151,7 +150,7 @@ function sayWhere(say, chunk, e) {
 	say('where', site.file + ':' + site.line);
 	say('function', site.func);
 	say('class', site.class);
-	say('thread', track.name + ' (' + track.tid + ')');
+	say('thread', threadName(track));
 	say('process', track.program + ' (' + track.pid + ')');
 	say('CPU', track.cpu + (track.keep ? ', keep ring' : ''));
 }
@@ -211,11 +210,9 @@ function legendShow() {
 
 /* Numbers beside the search field and for the time in sight. */
 function outputsShow() {
-	const place = searchPlace(), { done, error, how } = search, range = measured();
-	const so = search.share < 1 && !done ? ' (' + round(100 * search.share) + ' %)' : '';
-	const text = !search.match ? '' : (place ? place + ' of ' : '') + grouped(search.total) + (done ? '' : '+') +
-		(search.total === 1 && done ? ' hit' : ' hits') + so + (how === 'filter' ? ' · filter' : error ? ' · as text: ' + error : '');
-	put('hits', text);
+	const place = searchPlace(), { done, how, match, share, total } = search, range = measured();
+	put('hits', !match ? '' : (place ? place + ' of ' : '') + grouped(total) + (done ? '' : '+') + (total === 1 && done ? ' hit' : ' hits') +
+		(share < 1 ? ' (' + round(100 * share) + ' %)' : '') + how);
 	put('range', (range ? 'measured ' + duration(range[1] - range[0]) + ' · ' : '') + duration(spanNow()) + ' in sight');
 	for (const button of part('by').children)
 		button.setAttribute('aria-pressed', String(button.dataset.by === view.by));

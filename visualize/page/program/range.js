@@ -12,14 +12,15 @@ const ns = (n) => isNaN(n) ? '-' : duration(round(n));
 const percent = (share) => (100 * share).toFixed(share < 0.1 ? 2 : 1) + ' %';
 const durations = [column('count', (l) => l.n, grouped), column('total', (l) => l.total, ns, 'those within one of the same name do not count twice'),
 	column('self', (l) => l.self, ns, 'without the scopes within'), ...['mean', 'p50', 'p99', 'max'].map((what) => column(what, (l) => l[what], ns))];
+const nameColumn = column('name', (l) => l.name), ofBars = { by: 'self', go: (l) => selectNumber(l.event) };
 const rowName = (row) => index.rows[row].ident;
 
 /* Of each tab its columns, which column it is sorted by, what a click on a line does, and options of ktr report. */
 const tabs = {
-	names: { title: 'names', columns: [column('name', (l) => l.name), ...durations], by: 'self',
-		go: (l) => selectNumber(l.event), command: () => drawer.window.lines.some((l) => l.kind.what === 'scope') ? ' --functions' : '' },
-	threads: { title: 'by thread', columns: [column('thread', (l) => rowName(l.row)), column('name', (l) => l.name), ...durations], by: 'self',
-		go: (l) => selectNumber(l.event), command: () => ' --functions' },
+	names: { ...ofBars, title: 'names', columns: [nameColumn, ...durations],
+		command: () => drawer.window.lines.some((l) => l.kind.what === 'scope') ? ' --functions' : '' },
+	threads: { ...ofBars, title: 'by thread', columns: [column('thread', (l) => rowName(l.row)), nameColumn, ...durations],
+		command: () => ' --functions' },
 	states: { title: 'states', columns: [column('row', (s) => index.rows[s.row].group + ' ' + rowName(s.row)), column('state', (s) => index.labels[s.label]),
 		column('time', (s) => s.ns, ns), column('share', (s) => s.share, percent)], by: 'time',
 	go: (s) => rowIntoSight(s.row) },
@@ -30,7 +31,7 @@ const tabs = {
 		column('format', ([s]) => index.sites[s].format), column('events', (c) => c[1], grouped)], by: 'events',
 	go: ([s]) => searchFor('site == "' + index.sites[s].name + '"') },
 	hits: { title: 'hits', columns: [column('time', (h) => h[1], when),
-		column('thread', (h) => index.tracks[h[2]].name + ' (' + index.tracks[h[2]].tid + ')'), column('text', (h) => h[3])], by: '',
+		column('thread', (h) => threadName(index.tracks[h[2]])), column('text', (h) => h[3])], by: '',
 	go: (h) => selectNumber(h[0]) },
 };
 
@@ -42,7 +43,7 @@ function searchFor(text, follow) {
 }
 
 function rowIntoSight(row) {
-	lineIntoSight(view.lines.find((line) => line.row === row));
+	lineIntoSight(lineOfRow(row));
 	show();
 }
 
@@ -76,7 +77,7 @@ function sorted(tab) {
 
 function sortBy(head) {
 	const now = sortNow(), { columns } = tabs[drawer.tab], [line] = linesOf(drawer.tab), text = line && typeof columns.find((c) => c.head === head).get(line) === 'string';
-	drawer.sort[drawer.tab] = now.head === head ? { head, down: !now.down } : { head, down: !text };
+	drawer.sort[drawer.tab] = { head, down: now.head === head ? !now.down : !text };
 	drawerShow();
 }
 

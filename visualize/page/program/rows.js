@@ -20,24 +20,29 @@ const view = {
 	notes: [],		/* {time, text} */
 };
 
-const rowTable = () => view.by === 'cpus' ? index.cpus : index.rows;
+const byCpus = () => view.by === 'cpus';
+const rowTable = () => byCpus() ? index.cpus : index.rows;
 
 
 const spanNow = () => view.to - view.from;
-const isNest = (row) => index.rows[row].kind === ROW_NEST;
-const labelsNow = () => view.by === 'cpus' ? index.threads : index.labels;
+const isNest = (row) => index.rows[row].nests;
+const labelsNow = () => byCpus() ? index.threads : index.labels;
 
 const rowOf = (line) => line.row >= 0 ? rowTable()[line.row] : null;
 const marksOf = (line) => line.marks >= 0 ? rowTable()[line.marks] : null;
+const lineOfRow = (row) => view.lines.find((line) => row >= 0 && line.row === row);
 
 /* What a row is drawn as, and is looked for as; nothing, where it only has marks. */
-const looksLike = (row) => !row ? '' : row.kind === ROW_CPU ? 'cpu' : row.kind === ROW_NEST ? 'scopes' : row.has & HAS_STATES ? 'states' :
+const looksLike = (row) => !row ? '' : row.kind === ROW_CPU ? 'cpu' : row.nests ? 'scopes' : row.has & HAS_STATES ? 'states' :
 	row.has & HAS_SPANS ? 'spans' : row.has & HAS_COUNTERS ? 'counter' : '';
 
-/* {n, high: [pixels] of each} of a row of spans, or of scopes. */
-function lanesOf(line, row) {
-	const n = max(1, row.kind === ROW_NEST ? row.levels : min(row.lanes, LANES_MAX));
-	return { n, high: (line.height - 4) / n };
+/* Of a row of spans, or of scopes: {n, at: [pixels from the line's top] of a bar's lane, of: which one is at y on the plot}. */
+function lanesOf(line, { nests, levels, lanes }) {
+	const n = max(1, nests ? levels : min(lanes, LANES_MAX)), high = (line.height - 4) / n;
+	return { n, of: (y) => floor((y - yOf(line) - 2) / high), at: (lane) => {
+		const top = 2 + min(lane, n - 1) * high;
+		return [top, top + high - (nests || n > 1 ? 1 : 0)];
+	} };
 }
 
 function lineHeight(line) {
@@ -47,7 +52,7 @@ function lineHeight(line) {
 }
 
 /* A name has one colour, on all rows. */
-const colourOf = (label) => (view.by === 'cpus' ? index.thread_colours : index.colours)[label] ?? 0x999999;
+const colourOf = (label) => (byCpus() ? index.thread_colours : index.colours)[label] ?? 0x999999;
 
 
 /* The label of the spans in a lane: how many are open when all below it are taken. */
@@ -106,10 +111,8 @@ class Columns {
 
 	/* A label from x0 to x1, in columns and parts of them. */
 	add(x0, x1, label) {
-		if (x0 < 0)
-			x0 = 0;
-		if (x1 > this.n)
-			x1 = this.n;
+		x0 = max(x0, 0);
+		x1 = min(x1, this.n);
 		if (!(x1 > x0) || label === 0)
 			return;
 		let first = floor(x0);
@@ -130,10 +133,8 @@ class Columns {
 		this.least ??= new Float64Array(this.n).fill(Infinity);
 		this.greatest ??= new Float64Array(this.n).fill(-Infinity);
 		for (let x = first; x <= end; x++) {
-			if (least < this.least[x])
-				this.least[x] = least;
-			if (greatest > this.greatest[x])
-				this.greatest[x] = greatest;
+			this.least[x] = min(this.least[x], least);
+			this.greatest[x] = max(this.greatest[x], greatest);
 		}
 	}
 }
@@ -357,14 +358,9 @@ function eachEvent(what, number, sight, see) {
 
 /* What is in sight: {from, to, first and end chunk, detail: from events, missing: parts not unpacked}. */
 function sightOf(from, to) {
-	const sight = { from, to, first: chunkAt(from), end: 0, detail: false, missing: 0 };
-	const n = index.chunks.length;
-	sight.end = partAt(to);
-	if (sight.first >= n && n > 0 && index.left_out === 0)
-		sight.first = n - 1;
-	const beyond = index.left_out > 0 && n > 0 && to > index.chunks[n - 1].last;
+	const n = index.chunks.length, last = index.left_out ? index.chunks[n - 1]?.last : Infinity, beyond = to > last;
+	const sight = { from, to, first: beyond ? chunkAt(from) : partAt(from), end: partAt(to), missing: 0, beyond: from > last };
 	sight.detail = n > 0 && sight.first < n && sight.end - sight.first < DETAIL_CHUNKS && !beyond;
-	sight.beyond = beyond && from > index.chunks[n - 1].last;
 	/* Nothing more is unpacked where the overview has a column for each pixel, and nothing is asked for that it does not have. */
 	const enough = (to - from) / index.span * index.columns > plotWidth() && !search.match && !flow.name;
 	for (let k = sight.first; sight.detail && k <= sight.end; k++)

@@ -5,7 +5,7 @@
 const searchNone = () => ({
 	text: '',
 	match: null,	/* chunk to the indices of its events that match */
-	how: '', error: '',
+	how: '',
 	follow: false,	/* hits are joined by arrows */
 	counts: [],	/* hits by chunk, as far as they are known */
 	total: 0, share: 0, done: false,

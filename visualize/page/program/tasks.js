@@ -3,11 +3,12 @@
  * What takes a look at many parts of the page, and therefore runs in a worker: this file and those before it are the
  * worker's program, too. It gets packed parts from the page, one at a time, and keeps few.
  *
- *	page to worker	{id, name, ask}: begin; {stop: id}; {blob, bytes}: what was wanted
+ *	page to worker	{id, name, ask}: begin; {stop: id}; {blob, bytes}: what was wanted, an ArrayBuffer if it is unpacked
  *	worker to page	{want: blob}; {id, told}: so far; {id, answer}; {id, error}
  */
 
-const tasks = { chunk: chunkTask, kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask, around: aroundTask };
+const tasks = { chunk: chunkTask, kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask, around: aroundTask,
+	unpack: ({ bytes }) => unpacked(bytes) };
 /* A part as it is drawn, made here so that the page goes on meanwhile. */
 async function chunkTask({ number, bytes }) {
 	const chunk = new Chunk(number, new Uint8Array(await unpacked(bytes)));
@@ -20,19 +21,19 @@ async function chunkTask({ number, bytes }) {
 
 const AHEAD = 3;	/* parts that are asked for before they are needed */
 
-/* see(k) for each part, unpacked, until it returns true; false if the task was stopped before. */
-async function eachPart(first, end, task, see) {
+/* see(k) for each part, unpacked, until it returns true, then the answer; null if the task was stopped before. */
+async function eachPart(first, end, task, see, answer) {
 	for (let k = max(0, first); k <= end; k++) {
 		for (let ahead = k + 1; ahead <= min(end, k + AHEAD); ahead++)
-			chunkLater(ahead).catch(() => {});
+			chunkNow(ahead);
 		await chunkLater(k);
 		if (task.stopped)
-			return false;
+			return null;
 		if (await see(k) === true)
-			return true;
+			break;
 		task.done?.(task.share?.(k + 1) ?? (k + 1 - first) / (end + 1 - first));
 	}
-	return true;
+	return answer();
 }
 
 function workerServe() {
@@ -53,9 +54,9 @@ function workerServe() {
 		} };
 		running.set(id, task);
 		try {
-			await (ready ??= dataOpen(false));
+			await (name === 'unpack' || (ready ??= dataOpen(false)));
 			const answer = await tasks[name](ask, task);
-			postMessage({ id, answer }, answer instanceof Chunk ? buffersOf(answer) : []);
+			postMessage({ id, answer }, answer instanceof Chunk ? buffersOf(answer) : answer instanceof ArrayBuffer ? [answer] : []);
 		} catch (error) {
 			postMessage({ id, error: error.message });
 		}

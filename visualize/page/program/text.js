@@ -122,7 +122,8 @@ function attributesOf(site, steps, values, pid) {
 }
 
 /* States and their kin as people say them, which is how ktr dump prints them: "worker 3: waiting, shard:7". */
-function saidText(site, values, pid) {
+function saidOf(chunk, e) {
+	const site = chunk.siteOf(e), values = chunk.args(e), pid = chunk.pid(e);
 	const at = site.steps.findIndex((step) => typeof step !== 'string' && step[1] === site.valueArg);
 	if (site.kind === KIND_EVENT || at < 0)
 		return messageOf(site, values, pid);
@@ -132,10 +133,6 @@ function saidText(site, values, pid) {
 	const value = key && site.ident !== null ? '' : (key ? ', key 0x' : '') + conversion(site.steps[at], values, pid);
 	const more = attributesOf(site, site.steps.slice(at + 1), values, pid);
 	return row + word + value + (more ? ', ' + more : '');
-}
-
-function saidOf(chunk, e) {
-	return saidText(chunk.siteOf(e), chunk.args(e), chunk.pid(e));
 }
 
 /* "1st", "22nd", "13th". */

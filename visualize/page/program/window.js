@@ -28,7 +28,7 @@ class Window {
 	constructor(from, to) {
 		Object.assign(this, { from, to, lines: new Map(), threads: new Map(), states: new Map(), classes: new Map(),
 			sites: new Map(), beyond: 0, events: 0 });
-		this.inner = new Map(rowsWith((row) => row.has & HAS_SPANS || row.kind === ROW_NEST)
+		this.inner = new Map(rowsWith((row) => row.has & HAS_SPANS || row.nests)
 			.map((row) => [row, new Float64Array(index.rows[row].lanes + 1)]));
 		this.stays = rowsWith((row) => row.kind === 0 && row.has & HAS_STATES);
 	}
@@ -102,12 +102,11 @@ class Window {
 	}
 }
 
-async function windowTask({ from, to }, task) {
+function windowTask({ from, to }, task) {
 	const window = new Window(from, to);
-	const whole = await eachPart(partAt(from), partAt(to), task, (k) => {
+	return eachPart(partAt(from), partAt(to), task, (k) => {
 		window.bars(k);
 		window.states_(k);
 		window.counts(k);
-	});
-	return whole ? window.told() : null;
+	}, () => window.told());
 }

@@ -5,18 +5,14 @@
  * other parts the worker keeps where they end, which it looks ahead for, and the page gets that with the answer.
  */
 
-/* Where an event of a span's row is lost between its ends, these may be of two spans. */
-const lostIn = (row, from, to) => lostFrom(row, from) < to;
-
 class Named {
 	constructor(text) {
 		const pattern = patternOf(text), has = (name) => pattern.test(name);
 		this.labels = index.labels.map(has);
-		this.rows = index.rows.map(({ kind, group, ident }) => kind === ROW_NEST ? has('scope') : kind === 0 && (has(group) || has(ident)));
+		this.rows = index.rows.map(({ kind, group, ident, nests }) => nests ? has('scope') : kind === 0 && (has(group) || has(ident)));
 		this.crossing = new Map();	/* event that began one that goes on into other parts: [its thread, when it ends, who ends it] */
 		this.open = new Set();	/* of these, whose end is in none of the parts that were looked at */
 		this.scanned = 0;	/* how many these are */
-		this.room = new Float64Array(1 << 18);	/* bars of a part, while they are collected */
 		this.any = this.labels.includes(true);
 		if (!this.rows.includes(true) && !this.any)
 			throw new Error('no span is called ' + text);
@@ -25,37 +21,30 @@ class Named {
 	/* Those in part k, see(event that began it, from, to, event in the part that ends it, -1 if it goes on); to NaN: it is none. */
 	each(k, see) {
 		index.rows.forEach((row, r) => {
-			const all = this.rows[r], nests = row.kind === ROW_NEST && (all || this.any);
+			/* Where an event of a span's row is lost between its ends, these may be of two spans. */
+			const all = this.rows[r], gaps = gapsOf(row).length, lost = (from, to) => gaps && lostFrom(r, from) < to, nests = row.nests && (all || this.any);
 			if (nests || (all && row.has & HAS_SPANS))
 				walkSpans(r, k, Infinity, (span, lane, time, told, _, e) => (all || this.labels[span.label]) &&
-					see(span.event, span.from, told && !lostIn(r, span.from, time) ? time : NaN, e))
+					see(span.event, span.from, told && !lost(span.from, time) ? time : NaN, e))
 					.forEach((span, lane) => span && (all || this.labels[span.label]) &&
 						see(span.event, span.from, min(index.laneEnd.get(r + '/' + lane) ?? index.last, index.last), -1));
 			if (row.kind === 0 && row.has & HAS_STATES && this.any)
 				eachState(r, wholePart(k), (from, to, label, event, _, ended, e) => label && this.labels[label] &&
-					see(event, from, !ended ? rowEnd(r) : lostIn(r, from, to) ? NaN : to, ended ? e : -1));
+					see(event, from, !ended ? rowEnd(r) : lost(from, to) ? NaN : to, ended ? e : -1));
 		});
 	}
 
 	/* What part k tells of them, four numbers each: event that began it, from, to, event in the part that ends it. */
-	bars(chunk) {
+	barsOf(chunk) {
 		return kept(chunk.bars, this, () => {
-			let n = 0;
-			this.each(chunk.number, (event, from, to, e) => {
-				if (n + 4 > this.room.length)
-					this.room = Float64Array.from({ length: 2 * n }, (_, i) => this.room[i]);
-				const { room } = this;
-				room[n++] = event;
-				room[n++] = from;
-				room[n++] = to;
-				room[n++] = e;
-			});
-			return this.room.slice(0, n);
+			const bars = [];
+			this.each(chunk.number, (event, from, to, e) => bars.push(event, from, to, e));
+			return bars;
 		});
 	}
 
 	scan(chunk) {
-		const bars = this.bars(chunk), { crossing, open } = this;
+		const bars = this.barsOf(chunk), { crossing, open } = this;
 		for (let i = 0; i < bars.length; i += 4) {
 			const event = bars[i], to = bars[i + 2], e = bars[i + 3], known = crossing.get(event);
 			if (e < 0 && event >= chunk.first)
@@ -88,8 +77,8 @@ class Named {
 	}
 
 	/* Bars of a part by where they begin: the last one at each event, and the one before it at the same; both from 1 on. */
-	begins(chunk, bars) {
-		const { n, first, time } = chunk, last = new Uint32Array(n + 1), before = new Uint32Array(bars.length / 4 + 1);
+	beginsOf(chunk) {
+		const { n, first, time } = chunk, bars = this.barsOf(chunk), last = new Uint32Array(n + 1), before = new Uint32Array(bars.length / 4 + 1);
 		for (let i = 0; i < bars.length; i += 4) {
 			const from = bars[i + 1];
 			let e = max(0, bars[i] - first);
@@ -102,50 +91,43 @@ class Named {
 		return { last, before };
 	}
 
-	/* How long the longest takes that each event of a part is within; NaN: it is within none. */
-	longest(chunk) {
-		const bars = this.bars(chunk), { n, first, time, track } = chunk, { trackThread, nThreads } = index, out = new Float64Array(n);
-		const { last, before } = this.begins(chunk, bars), open = Array.from({ length: nThreads }, () => []), many = new Uint32Array(nThreads);
-		/* Of each thread, of the bars that it is within: when the first of them ends, and how long the longest takes. */
-		const until = new Float64Array(nThreads).fill(Infinity), most = new Float64Array(nThreads).fill(NaN);
-		const see = (thread, at) => {
-			until[thread] = min(until[thread], bars[at + 2]);
-			if (!(bars[at + 2] - bars[at + 1] <= most[thread]))
-				most[thread] = bars[at + 2] - bars[at + 1];
-			open[thread][many[thread]++] = at;
-		};
-		for (let e = 0; e < n; e++) {
-			const now = time[e], thread = trackThread[track[e]], mine = open[thread];
-			for (let b = last[e]; b > 0; b = before[b]) {
-				const at = 4 * (b - 1), event = bars[at], own = event >= first, crossing = own && bars[at + 3] >= 0 ? null : this.crossing.get(event);
-				if (crossing)
-					bars[at + 2] = crossing[1];
-				if ((!crossing && !own) || !(bars[at + 2] >= bars[at + 1]))
-					continue;
-				const begun = crossing ? crossing[0] : trackThread[track[event - first]], ended = crossing ? crossing[2] : trackThread[track[bars[at + 3]]];
-				see(begun, at);
-				if (ended !== begun && ended >= 0)
-					see(ended, at);
-			}
-			if (until[thread] < now) {
-				const n = many[thread];
-				many[thread] = 0;
-				until[thread] = Infinity;
-				most[thread] = NaN;
-				for (let i = 0; i < n; i++)
-					if (bars[mine[i] + 2] >= now)
-						see(thread, mine[i]);
-			}
-			out[e] = most[thread];
-		}
-		return out;
+	/* A thread is within a bar: of those that it is within the longest one comes first, and each ends before the next one; others never count. */
+	enter(thread, to, took) {
+		const all = this.within[thread] ??= [];
+		let i = all.length, end;
+		while (i > 0 && all[i - 1].took <= took)
+			i--;
+		if (i > 0 && all[i - 1].to >= to)
+			return;
+		for (end = i; end < all.length && all[end].to <= to;)
+			end++;
+		all.splice(i, end - i, { to, took });
 	}
 
-	/* The same of one event; those of a part are asked for together. */
+	/* Whoever is within the bar of a part that is number at of its numbers. */
+	begin(at) {
+		const { bars, of: { first, track } } = this, event = bars[at], own = event >= first, e = bars[at + 3], known = own && e >= 0 ? null : this.crossing.get(event);
+		const [thread, to, ender] = known ?? (own ? [index.trackThread[track[event - first]], bars[at + 2], index.trackThread[track[e]]] : []), took = to - bars[at + 1];
+		if (!(took >= 0))
+			return;
+		this.enter(thread, to, took);
+		if (ender !== thread && ender >= 0)
+			this.enter(ender, to, took);
+	}
+
+	/* How long the longest takes that an event is within, NaN if it is within none: of a part's events in order. */
 	took(chunk, e) {
-		if (this.of !== chunk)
-			Object.assign(this, { of: chunk, most: this.longest(chunk) });
-		return this.most[e];
+		if (this.of !== chunk || e < this.last)
+			Object.assign(this, { of: chunk, at: 0, within: [], bars: this.barsOf(chunk), begins: this.beginsOf(chunk) });
+		const { last, before } = this.begins;
+		for (; this.at <= e; this.at++)
+			for (let b = last[this.at]; b > 0; b = before[b])
+				this.begin(4 * (b - 1));
+		const mine = this.within[chunk.thread(e)];
+		this.last = e;
+		while (mine?.length && mine[0].to < chunk.time[e])
+			mine.shift();
+		return mine?.length ? mine[0].took : NaN;
 	}
 }
 
