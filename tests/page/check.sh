@@ -108,7 +108,7 @@ said() {
 big() { # name, events
 	[ ! -e "$1.html" ] || return 0
 	compiled big "$top/tests/page/big.c" -O2
-	"$ktr" run -o "$1.trace" -e 1M -m all -- ./big "$2" || exit 1
+	"$ktr" run -o "$1.trace" --size=64G -e 1M -m all -- ./big "$2" || exit 1
 	[ -e "$1.html" ] || "$ktr" timeline --events=100M "$1.trace" -o "$1.html" || exit 1
 }
 

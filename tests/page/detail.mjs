@@ -113,6 +113,60 @@ async function noting(page, browser) {
 	await page.waitForFunction(() => ktr.view.notes.length === 0);
 }
 
+const seen = (page) => page.evaluate(() => [ktr.view.from / 1e6, ktr.view.to / 1e6]);
+const about = (got, want) => got.every((n, i) => Math.abs(n - want[i]) < 2);
+
+/* f goes to what is selected, and from there to everything; without a selection, at once. */
+async function fitting(page) {
+	await page.keyboard.press('Escape');
+	await page.evaluate(() => ktr.look(2e8, 9e8));
+	await clickCall(page, calls[3]);
+	await page.keyboard.press('f');
+	check('f goes to what is selected', about(await seen(page), [350 - 12.5, 450 + 12.5]), await seen(page));
+	await page.keyboard.press('f');
+	check('and then to everything', about(await seen(page), [0, 1000]), await seen(page));
+	await page.click('#fit');
+	check('as the button does', about(await seen(page), [350 - 12.5, 450 + 12.5]), await seen(page));
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('f');
+	check('without a selection to everything', about(await seen(page), [0, 1000]), await seen(page));
+}
+
+/* What is selected is in its own range. What is in sight is the range: by a key, and by a click on how long that is. */
+async function inSight(page) {
+	for (const [from, to, press, want] of [[0, 1000, () => clickCall(page, calls[1]).then(() => page.keyboard.press('m')), 'read_all 1'], [280, 520, () => page.keyboard.press('v'), 'parse 1,read_all 1'],
+		[-50, 1050, () => page.click('#range'), 'attempt 2,main 1,parse 1,read_all 2,work 1,write 1']]) {
+		await page.evaluate(([a, b]) => ktr.look(a, b), [from * 1e6, to * 1e6]);
+		await press();
+		await page.waitForFunction(() => document.querySelector('#drawer tbody tr'));
+		const rows = await page.evaluate(() => [...document.querySelectorAll('#drawer tbody tr')].map((row) => row.cells[0].textContent + ' ' + row.cells[1].textContent).sort().join());
+		check(`numbers of what is in sight, from ${from} to ${to}`, rows === want, rows);
+		await page.keyboard.press('Escape');
+		await page.waitForFunction(() => document.getElementById('drawer').hidden);
+	}
+}
+
+/* On paper a dark page is light, the plot, too, and lacks what nobody can press there; afterwards it is dark again. */
+async function printing(page) {
+	await page.click('#theme');
+	const ground = () => page.evaluate(() => {
+		const pen = document.getElementById('plot').getContext('2d');
+		return [...pen.getImageData(pen.canvas.width - 2, pen.canvas.height - 2, 1, 1).data].slice(0, 3).join() + ' ' + getComputedStyle(document.body).backgroundColor;
+	}), dark = await ground();
+	await page.evaluate(() => addEventListener('beforeprint', () => {
+		const pen = document.getElementById('plot').getContext('2d');
+		window.paper = [...pen.getImageData(pen.canvas.width - 2, pen.canvas.height - 2, 1, 1).data].slice(0, 3).join() + ' ' + getComputedStyle(document.body).backgroundColor;
+	}));
+	await page.emulateMedia({ media: 'print' });
+	check('nothing to press on paper', !await page.locator('nav').isVisible() && await page.locator('#plot').isVisible());
+	const pdf = await page.pdf({ printBackground: true, path: shots + '/paper.pdf' });
+	await page.emulateMedia({ media: null });
+	const paper = await page.evaluate(() => window.paper);
+	check('paper is light', pdf.length > 10000 && paper === '255,255,255 rgb(255, 255, 255)', [pdf.length, paper]);
+	check('and the screen dark', dark.startsWith('22,24,28') && await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark').then(ground) === dark, [dark, await ground()]);
+	await light(page);
+}
+
 const browser = await start();
 const page = await openPage(browser, known);
 await page.evaluate(() => ktr.ready);
@@ -123,5 +177,8 @@ await page.screenshot({ path: shots + '/detail.png' });
 await ofItsKind(page);
 await linking(page, browser);
 await noting(page, browser);
+await fitting(page);
+await inSight(page);
+await printing(page);
 await browser.close();
 process.exit(failed() ? 1 : 0);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Workers as the page sees them. One does what is asked; a search, which leaves much behind, has one of its own, and one that unpacks
- * parts for it meanwhile, and they end with it.
- */
+/* Workers as the page sees them. A search, which leaves much behind, has one of its own, which ends with it; one does all else. */
 'use strict';
 
 const asked = { worker: null, runs: new Map(), last: 0 };
@@ -13,31 +10,24 @@ function workerStart() {
 }
 
 async function workerSays(worker, { want, id, told, answer, error }) {
-	const run = asked.runs.get(id), { unpacker } = worker;
-	if (want) {
-		const bytes = await blobOf(want).then((packed) => unpacker ? workerAsk(unpacker, 'unpack', { bytes: packed }) : packed).catch(() => new Uint8Array(0));
-		worker.postMessage({ blob: want, bytes }, [bytes.buffer ?? bytes]);
-	} else if (told) {
+	const run = asked.runs.get(id), bytes = want && await blobOf(want).catch(() => new Uint8Array(0));
+	if (want)
+		worker.postMessage({ blob: want, bytes }, [bytes.buffer]);
+	else if (told)
 		run?.told?.(told);
-	} else if (error) {
+	else if (error)
 		run?.fail(new Error(error));
-	} else {
+	else
 		run?.end(answer);
-	}
-}
-
-function workerAsk(worker, name, question, told) {
-	const id = ++asked.last, answer = new Promise((end, fail) => {
-		asked.runs.set(id, { end, fail, told });
-		worker.postMessage({ id, name, ask: question }, question.bytes ? [question.bytes.buffer] : []);
-	}).finally(() => {
-		asked.runs.delete(id);
-		if (worker.unpacker)
-			[worker, worker.unpacker].forEach((one) => one.terminate());
-	});
-	answer.stop = () => worker.postMessage({ stop: id });
-	return answer;
 }
 
 /* The answer of a task, null if it was stopped: told(so far) is called meanwhile. The promise has stop(). */
-const ask = (name, ...how) => workerAsk(name === 'search' ? Object.assign(workerStart(), { unpacker: workerStart() }) : asked.worker ??= workerStart(), name, ...how);
+function ask(name, question, told) {
+	const id = ++asked.last, own = name === 'search', worker = own ? workerStart() : asked.worker ??= workerStart();
+	const answer = new Promise((end, fail) => {
+		asked.runs.set(id, { end, fail, told });
+		worker.postMessage({ id, name, ask: question }, question.bytes ? [question.bytes.buffer] : []);
+	}).finally(() => asked.runs.delete(id) && own && worker.terminate());
+	answer.stop = () => own ? asked.runs.get(id)?.end(null) : worker.postMessage({ stop: id });
+	return answer;
+}

@@ -15,10 +15,7 @@ let blobOf = async (id) => {
 	}
 };
 
-async function unpack(id) {
-	const bytes = await blobOf(id);
-	return bytes instanceof ArrayBuffer ? bytes : unpacked(bytes);
-}
+const unpack = async (id) => unpacked(await blobOf(id));
 
 /*
  * Streams and their pieces, 350 kB a part, lie in the browser's own memory until it looks for what is not used any more. It does where

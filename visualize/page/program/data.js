@@ -248,10 +248,11 @@ class Chunk {
 
 	/*
 	 * Events by row: {row, start, order}, such that those of row r are order[start[r]] to
-	 * order[start[r + 1] - 1]. What: 'ids', 'threads' or 'cpus'.
+	 * order[start[r + 1] - 1]. What: 'ids', 'spans', of these but what begins and ends spans, 'threads' or 'cpus'.
 	 */
 	list(what) {
-		return this.lists[what] ??= sortByRow(what === 'ids' ? this.rowsOfIds() : this.rowsOfTracks(what), index[what === 'cpus' ? what : 'rows'].length);
+		const least = { ids: KIND_STATE, spans: KIND_START }[what];
+		return this.lists[what] ??= sortByRow(least ? this.rowsOfIds(least) : this.rowsOfTracks(what), index[what === 'cpus' ? what : 'rows'].length);
 	}
 
 	rowsOfTracks(what) {
@@ -262,11 +263,11 @@ class Chunk {
 	}
 
 	/* The row of each event of the KTR_STATE family. */
-	rowsOfIds() {
+	rowsOfIds(least) {
 		const { n, site, track, ordinal } = this, { kinds, tracks } = index, row = new index.Row(n).fill(-1), finders = [];
 		for (let e = 0; e < n; e++) {
 			const s = site[e];
-			if (kinds[s] === KIND_EVENT)
+			if (kinds[s] < least)
 				continue;
 			const { names, known, find } = finders[s] ??= this.rowFinder(s), string = names ? names[2 * ordinal[e]] : 0;
 			row[e] = known[string * tracks.length + track[e]] ??= find(tracks[track[e]], string);
@@ -366,12 +367,12 @@ function chunkUsed(number) {
 	return chunk;
 }
 
-/* The chunk, or null while it is on its way. */
+/* The chunk; nothing while it is on its way. */
 function chunkNow(number) {
 	const chunk = chunkUsed(number);
 	if (!chunk)
 		chunkLater(number).catch(() => {});
-	return chunk ?? null;
+	return chunk;
 }
 
 function chunkLater(number) {

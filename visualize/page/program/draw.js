@@ -19,9 +19,8 @@ let theme;	/* colours of the page, as numbers and as text */
 const packed = (colour) => 0xff000000 | (colour & 255) << 16 | (colour & 0xff00) | colour >> 16;
 
 
-function themeRead() {
+function themeRead(dark) {
 	const style = getComputedStyle(document.documentElement);
-	const dark = document.documentElement.dataset.theme === 'dark';
 	theme = { dark, instead: new Map(style.getPropertyValue('--instead').split(',').map((two) => two.trim().split(' ').map((c) => parseInt(c, 16)))) };
 	for (const name of ['ink', 'faint', 'ground', 'band', 'line', 'mark']) {
 		theme[name] = style.getPropertyValue('--' + name).trim();
@@ -69,6 +68,8 @@ function rectangle(x0, y0, x1, y1, pixel) {
 			pixels.fill(pixel, y * width + x0, y * width + x1);
 }
 
+/* Where all rows end. */
+const rowsEnd = () => min(plotBottom(), ceil(RULER + view.height - view.top));
 const yOf = (line) => RULER + line.y - view.top;
 
 /* [first, end) rows of pixels of a part of a line. */
@@ -466,7 +467,7 @@ function writeAxis(line, row) {
 /* ---- the frame ---- */
 
 function paint(lines, sight) {
-	picture.pixels.fill(theme.groundPixel);
+	picture.pixels.fill(theme.groundPixel, 0, rowsEnd() * picture.ratio * picture.width);
 	barNames.length = 0;
 	drawGrid(lines);
 	for (const line of lines)
@@ -490,9 +491,12 @@ function draw() {
 		sight.detail = false;
 		paint(lines, sight);
 	}
-	pen.setTransform(1, 0, 0, 1, 0, 0);
-	pen.putImageData(picture.image, 0, 0);
-	pen.setTransform(picture.ratio, 0, 0, picture.ratio, 0, 0);
+	const { ratio } = picture, end = rowsEnd();
+	pen.putImageData(picture.image, 0, 0, 0, 0, picture.width, end * ratio);
+	pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+	/* Below the rows there is nothing but the grid. */
+	fillAt(theme.ground, 0, end, plotRight(), plotBottom());
+	eachTick(tickStep(), (x) => fillAt(theme.line, round(x), end, 1, plotBottom()));
 	pen.textBaseline = 'middle';
 	fitNames();
 	pen.save();

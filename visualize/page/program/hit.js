@@ -21,7 +21,7 @@ function sightNear(x, pixels) {
 	const at = partAt(time), most = sight.detail ? Infinity : 1, first = max(partAt(from), at - most), end = min(partAt(to), at + most);
 	let here = true;
 	for (let k = first; k <= end; k++)
-		here = chunkNow(k) !== null && here;
+		here = chunkNow(k) && here;
 	return here ? { ...sight, from, to, first, end, time, reach } : null;
 }
 

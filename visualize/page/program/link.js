@@ -107,6 +107,6 @@ function noteAsk(time, note) {
 	box.replaceChildren(field);
 	box.hidden = false;
 	box.style.left = max(GUTTER, min(x, plotRight() - 220)) + 'px';
-	box.style.top = RULER + part('map').offsetHeight + 'px';
+	box.style.top = RULER + mapCanvas.offsetHeight + 'px';
 	field.focus();
 }

@@ -238,14 +238,13 @@ function pointerUp(event) {
 
 /* Scrolls; with ctrl, which is also what a pinch on a touchpad says, zooms; with shift moves in time. */
 function wheel(event) {
-	const overflows = view.height + RULER > plotBottom();
 	event.preventDefault();
 	place(event);
 	if (event.ctrlKey || event.metaKey)
 		zoom(Math.exp(max(-200, min(200, event.deltaY)) * (event.deltaMode || Math.abs(event.deltaY) >= 50 ? 0.0025 : 0.01)));
 	else if (event.deltaX || event.shiftKey)
 		pan((event.deltaX || event.deltaY) / plotWidth());
-	else if (overflows)
+	else if (view.height + RULER > plotBottom())
 		scroll(event.deltaY);
 	else
 		hint('all rows are in sight; ctrl and the wheel zoom, shift and the wheel move in time');
@@ -263,16 +262,16 @@ function hint(text) {
 /* The map: what is in sight goes where the pointer is. */
 function mapPointer(event) {
 	if (event.type === 'pointerdown')
-		part('map').setPointerCapture(event.pointerId);
+		mapCanvas.setPointerCapture(event.pointerId);
 	if (!event.buttons)
 		return;
-	lookAround(mapTime(event.clientX - part('map').getBoundingClientRect().left));
+	lookAround(mapTime(event.clientX - mapCanvas.getBoundingClientRect().left));
 }
 
-/* What is selected becomes the range; else the first press is one end, and the second the other. */
+/* What is selected becomes the range, with its end; else the first press is one end, and the second the other. */
 function measureHere() {
 	const b = timeOf(pointerX()), bar = view.selected?.bar, { a, open } = view.measure ?? {};
-	view.measure = open ? { a, b } : bar?.to > bar?.from ? { a: bar.from, b: bar.to } : { a: b, b, open: true };
+	view.measure = open ? { a, b } : bar?.to > bar?.from ? { a: bar.from, b: bar.to + 1 } : { a: b, b, open: true };
 	if (!view.measure.open)
 		rangeShow();
 }
@@ -289,7 +288,7 @@ let darkWished = matchMedia('(prefers-color-scheme: dark)').matches;	/* paper is
 
 function themeSet(dark = darkWished) {
 	document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-	themeRead();
+	themeRead(dark);
 	legendShow();
 	show();
 }
@@ -406,7 +405,7 @@ function listen() {
 			held.delete(event.key);
 			held.delete(event.key.toLowerCase());
 		} });
-	on(part('map'), { pointerdown: mapPointer, pointermove: mapPointer,
+	on(mapCanvas, { pointerdown: mapPointer, pointermove: mapPointer,
 		wheel: (event) => {
 			event.preventDefault();
 			zoom(Math.exp(event.deltaY * 0.0025));

@@ -299,7 +299,7 @@ const beganAt = (chunk, e) => chunk.time[e] - (chunk.siteOf(e).late ? Number(chu
  * Returns those that are open then. A span is told of for the moment: the next one in its lane takes its place.
  */
 function walkSpans(number, k, until, end) {
-	const chunk = chunks.get(k), { start, order } = chunk.list('ids'), { lane: lanes, time: times, site } = chunk, { kinds, sites } = index, ends = chunk.ends.get(number) ?? [];
+	const chunk = chunks.get(k), { start, order } = chunk.lists.ids ?? chunk.list('spans'), { lane: lanes, time: times, site } = chunk, { kinds, sites } = index, ends = chunk.ends.get(number) ?? [];
 	const open = [], own = [];
 	let next = 0;
 	const close = (lane, time, told, e) => {
@@ -364,7 +364,7 @@ function sightOf(from, to) {
 	/* Nothing more is unpacked where the overview has a column for each pixel, and nothing is asked for that it does not have. */
 	const enough = (to - from) / index.span * index.columns > plotWidth() && !search.match && !flow.name;
 	for (let k = sight.first; sight.detail && k <= sight.end; k++)
-		sight.missing += index.overview && enough ? !chunks.has(k) : chunkNow(k) === null;
+		sight.missing += index.overview && enough ? !chunks.has(k) : !chunkNow(k);
 	/* What has been unpacked is shown alone only where there is nothing else to show. */
 	if (sight.missing && index.overview)
 		sight.detail = false;

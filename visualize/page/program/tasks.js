@@ -3,12 +3,11 @@
  * What takes a look at many parts of the page, and therefore runs in a worker: this file and those before it are the
  * worker's program, too. It gets packed parts from the page, one at a time, and keeps few.
  *
- *	page to worker	{id, name, ask}: begin; {stop: id}; {blob, bytes}: what was wanted, an ArrayBuffer if it is unpacked
+ *	page to worker	{id, name, ask}: begin; {stop: id}; {blob, bytes}: what was wanted
  *	worker to page	{want: blob}; {id, told}: so far; {id, answer}; {id, error}
  */
 
-const tasks = { chunk: chunkTask, kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask, around: aroundTask,
-	unpack: ({ bytes }) => unpacked(bytes) };
+const tasks = { chunk: chunkTask, kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask, around: aroundTask };
 /* A part as it is drawn, made here so that the page goes on meanwhile. */
 async function chunkTask({ number, bytes }) {
 	const chunk = new Chunk(number, new Uint8Array(await unpacked(bytes)));
@@ -47,16 +46,16 @@ function workerServe() {
 	const run = async ({ id, name, ask }) => {
 		let at = 0;
 		const task = { stopped: false, done: (share) => {
-			if (performance.now() - at < 100)
+			if (performance.now() - at < 250)
 				return;
 			at = performance.now();
 			postMessage({ id, told: { share, ...task.sofar?.() } });
 		} };
 		running.set(id, task);
 		try {
-			await (name === 'unpack' || (ready ??= dataOpen(false)));
+			await (ready ??= dataOpen(false));
 			const answer = await tasks[name](ask, task);
-			postMessage({ id, answer }, answer instanceof Chunk ? buffersOf(answer) : answer instanceof ArrayBuffer ? [answer] : []);
+			postMessage({ id, answer }, answer instanceof Chunk ? buffersOf(answer) : []);
 		} catch (error) {
 			postMessage({ id, error: error.message });
 		}

@@ -39,7 +39,7 @@ class Named {
 		return kept(chunk.bars, this, () => {
 			const bars = [];
 			this.each(chunk.number, (event, from, to, e) => bars.push(event, from, to, e));
-			return bars;
+			return new Float64Array(bars);
 		});
 	}
 
@@ -79,40 +79,42 @@ class Named {
 	/* Bars of a part by where they begin: the last one at each event, and the one before it at the same; both from 1 on. */
 	beginsOf(chunk) {
 		const { n, first, time } = chunk, bars = this.barsOf(chunk), last = new Uint32Array(n + 1), before = new Uint32Array(bars.length / 4 + 1);
-		for (let i = 0; i < bars.length; i += 4) {
-			const from = bars[i + 1];
-			let e = max(0, bars[i] - first);
+		for (let b = 1; 4 * b <= bars.length; b++) {
+			const from = bars[4 * b - 3];
+			let e = max(0, bars[4 * b - 4] - first);
 			/* What began at the same moment, or was told of late, is within it, too. */
 			if (e > 0 && time[e - 1] >= from)
 				e = firstOf(0, e, (k) => time[k] >= from);
-			before[i / 4 + 1] = last[e];
-			last[e] = i / 4 + 1;
+			before[b] = last[e];
+			last[e] = b;
 		}
 		return { last, before };
 	}
 
 	/* A thread is within a bar: of those that it is within the longest one comes first, and each ends before the next one; others never count. */
-	enter(thread, to, took) {
-		const all = this.within[thread] ??= [];
-		let i = all.length, end;
-		while (i > 0 && all[i - 1].took <= took)
+	enter(thread, from, to) {
+		const all = this.within[thread] ??= [], bar = { to, took: to - from };
+		while (all.length > 0 && all[0].to < from)
+			all.shift();
+		let i = all.length;
+		while (i > 0 && all[i - 1].took <= bar.took)
 			i--;
 		if (i > 0 && all[i - 1].to >= to)
 			return;
-		for (end = i; end < all.length && all[end].to <= to;)
-			end++;
-		all.splice(i, end - i, { to, took });
+		const shorter = i < all.length ? all.splice(i).filter((other) => other.to > to) : [];
+		all.push(bar, ...shorter);
 	}
 
 	/* Whoever is within the bar of a part that is number at of its numbers. */
 	begin(at) {
-		const { bars, of: { first, track } } = this, event = bars[at], own = event >= first, e = bars[at + 3], known = own && e >= 0 ? null : this.crossing.get(event);
-		const [thread, to, ender] = known ?? (own ? [index.trackThread[track[event - first]], bars[at + 2], index.trackThread[track[e]]] : []), took = to - bars[at + 1];
-		if (!(took >= 0))
+		const { bars, of: { first, track } } = this, { trackThread } = index, event = bars[at], from = bars[at + 1], e = bars[at + 3];
+		const own = event >= first, known = own && e >= 0 ? null : this.crossing.get(event), to = known ? known[1] : bars[at + 2];
+		if (!(known || own) || !(to >= from))
 			return;
-		this.enter(thread, to, took);
+		const thread = known ? known[0] : trackThread[track[event - first]], ender = known ? known[2] : trackThread[track[e]];
+		this.enter(thread, from, to);
 		if (ender !== thread && ender >= 0)
-			this.enter(ender, to, took);
+			this.enter(ender, from, to);
 	}
 
 	/* How long the longest takes that an event is within, NaN if it is within none: of a part's events in order. */
