@@ -135,7 +135,7 @@ async function fitting(page) {
 /* What is selected is in its own range. What is in sight is the range: by a key, and by a click on how long that is. */
 async function inSight(page) {
 	for (const [from, to, press, want] of [[0, 1000, () => clickCall(page, calls[1]).then(() => page.keyboard.press('m')), 'read_all 1'], [280, 520, () => page.keyboard.press('v'), 'parse 1,read_all 1'],
-		[-50, 1050, () => page.click('#range'), 'attempt 2,main 1,parse 1,read_all 2,work 1,write 1']]) {
+		[-50, 1050, () => page.click('#range'), 'attempt 1,main 1,parse 1,read_all 2,work 1,write 1']]) {
 		await page.evaluate(([a, b]) => ktr.look(a, b), [from * 1e6, to * 1e6]);
 		await press();
 		await page.waitForFunction(() => document.querySelector('#drawer tbody tr'));

@@ -110,10 +110,18 @@ async function sorting(page, least) {
 const browser = await start();
 const page = await openPage(browser, file);
 await page.evaluate(() => ktr.ready);
-/* Around the event in the middle: a small one in which something happens for certain. */
+/* A small one, from the middle on, in which a span or a scope has both ends. */
 const middle = await page.evaluate(async () => {
-	const { chunks, span } = ktr.index, chunk = await ktr.chunkLater(chunks.length >> 1);
-	return Math.min(0.95, chunk.time[chunk.n >> 1] / span);
+	const { chunks, span } = ktr.index;
+	for (let k = chunks.length >> 1; k < chunks.length; k++) {
+		const { n, time } = await ktr.chunkLater(k);
+		for (let e = n >> 1; e < n; e += 20) {
+			const at = Math.min(0.95, time[e] / span);
+			if ((await ktr.ask('window', { from: Math.ceil((at - 0.005) * span), to: Math.floor((at + 0.015) * span) })).lines.length)
+				return at;
+		}
+	}
+	return 0.5;
 });
 for (const [from, to] of [[0.2, 0.8], [middle - 0.01, middle + 0.02], [0.01, 0.99]]) {
 	const window = await drag(page, from, to);

@@ -496,7 +496,7 @@ function draw() {
 	pen.setTransform(ratio, 0, 0, ratio, 0, 0);
 	/* Below the rows there is nothing but the grid. */
 	fillAt(theme.ground, 0, end, plotRight(), plotBottom());
-	eachTick(tickStep(), (x) => fillAt(theme.line, round(x), end, 1, plotBottom()));
+	eachTick(tickStep(), (x) => fillAt(theme.line, round(x * ratio) / ratio, end, 1 / ratio, plotBottom()));
 	pen.textBaseline = 'middle';
 	fitNames();
 	pen.save();

@@ -22,7 +22,7 @@ function sightNear(x, pixels) {
 	let here = true;
 	for (let k = first; k <= end; k++)
 		here = chunkNow(k) && here;
-	return here ? { ...sight, from, to, first, end, time, reach } : null;
+	return here && { ...sight, from, to, first, end, time, reach };
 }
 
 /* The bar that is nearest to x, of those that each(sight, see) tells of: of those that cover it the shortest. */

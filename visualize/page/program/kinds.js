@@ -79,7 +79,7 @@ async function kindTask({ kind, took, event, range }, task) {
 			order.length = min(order.length, 10);
 		}
 	}
-	return { ...histogram.told(), longer, before, after: after === Infinity ? -1 : after,
+	return { ...histogram.told(), longer, before, after: isFinite(after) ? after : -1,
 		bars: countBars(bar, range ?? [histogram.min, histogram.max].map((ns) => max(1, ns))),
 		longest: order.map((i) => bar.slice(i, i + 4)) };
 }

@@ -88,11 +88,11 @@ function foldAll() {
 	const lines = [], add = (line) => line.below.length && lines.push(line.key) && line.below.forEach(add);
 	treeOf(view.by).below.forEach(add);
 	const folded = lines.every((key) => chosen.fold.has(key));
-	lines.forEach((key) => folded ? chosen.fold.delete(key) : chosen.fold.add(key));
+	lines.forEach((key) => chosen.fold[folded ? 'delete' : 'add'](key));
 	linesShow();
 }
 
-/* Names that rows must have, or their order. */
+/* Names that rows must have, their order, or what is hidden. */
 function chosenSet(what, value) {
 	chosen[what] = value;
 	linesShow();

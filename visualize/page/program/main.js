@@ -327,10 +327,7 @@ const actions = {
 	'Enter': () => choose('fold', lineNow()),
 	'p': () => choose('pin', lineNow()),
 	'x': () => choose('hide', lineNow()),
-	'X': () => {
-		chosen.hide.clear();
-		linesShow();
-	},
+	'X': () => chosenSet('hide', new Set()),
 	'-': foldAll,
 	'r': () => part('names').focus(),
 	'b': () => {
