@@ -92,7 +92,7 @@ async function pinning(page, all) {
 	await clickWord(page, 'pin', 'scope', 1);
 	await same('pinned above the others', page, [pinned, ...rest]);
 	const { y } = await rowOf(page, pinned);
-	check('its bars are there', await filled(page, y) > 0.3, await filled(page, y));
+	check('its bars are there', await filled(page, y) > 0.1, await filled(page, y));
 	await page.setViewportSize({ width: 1200, height: 330 });
 	await page.mouse.move(700, 200);
 	for (let i = 0; i < 4; i++)
@@ -100,7 +100,7 @@ async function pinning(page, all) {
 	await page.waitForFunction(() => ktr.view.top > 0);
 	const [above, below] = await rows(page);
 	check('it does not scroll', above.name === pinned && above.y === y && below.name !== all[0], [above, below]);
-	check('and nothing covers it', await filled(page, y) > 0.3, await filled(page, y));
+	check('and nothing covers it', await filled(page, y) > 0.1, await filled(page, y));
 	await page.screenshot({ path: shots + '/rows-pinned.png' });
 	await page.setViewportSize({ width: 1200, height: 800 });
 	await address(page, '&pin=' + [all[0], all[3]].join('/').replace(/ /g, '+') + '/scope');
