@@ -75,7 +75,7 @@ static uint64_t *probes_sum(const struct probes *probes)
 	uint32_t n_counts = probes->map.header.region[KTR_REGION_probe_count].n_rows;
 	uint64_t *fires = calloc(probes->n_rows, sizeof(*fires));
 	struct ktr_probe_counts *counts = malloc(sizeof(*counts));
-	struct ktr_probe_head head = { 0, 0, { 0 } };
+	struct ktr_probe_head head = { 0 };
 
 	probes_head(probes, &head);
 	for (uint32_t i = 1; fires && counts && i < n_counts && i < head.n_counts; i++) {
@@ -211,7 +211,7 @@ static const struct ktr_knob probes_rows[] = {
 
 int probes_open(struct probes *probes, const char *path, struct ktr_conf *conf, struct ktr_error *err)
 {
-	struct ktr_probe_head head = { 0, 0, { 0 } };
+	struct ktr_probe_head head = { 0 };
 	uint32_t room;
 	int rc;
 
