@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The methods: https://github.com/ClickHouse/ClickHouse/blob/master/src/Compression/CompressionInfo.h */
+/* The methods are those of ClickHouse: enum CompressionMethodByte of its sources. */
 #include "tools/fleet/frame.h"
 
 #if KTR_HAVE_LZ4
