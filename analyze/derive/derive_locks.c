@@ -190,8 +190,6 @@ static int locks_give(struct ktr__derive *derive, const struct ktr__lock_event *
 	lock->is_seen = 1;
 	if (lock->n_readers)
 		lock->n_readers--;
-	else if (lock->holder && lock->holder->tid != e->tid)
-		return 0; /* who has it now was told of first */
 	lock->holder = NULL;
 	return locks_held(derive, e, lock, 0);
 }
@@ -265,7 +263,8 @@ int ktr__derive_lock(struct ktr__derive *derive, const struct ktr_event *event)
 		lock->is_quiet = 0;
 		derive->n_quiet--;
 	}
-	if (!lock->name && !lock->is_quiet)
+	/* Who makes it names it afterwards. */
+	if (!lock->name && !lock->is_quiet && e.what != KTR__LOCK_MADE)
 		rc = locks_name(derive, &e, lock);
 	if (rc)
 		return rc;

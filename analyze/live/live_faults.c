@@ -74,7 +74,8 @@ static int faults_event(struct ktr__live_faults *faults, pid_t tid, uint32_t cpu
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS,
-		.sample_period = faults->every, .inherit = 1, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+		.sample_period = faults->every, .inherit = 1, .inherit_thread = 1,
+		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
 			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = FAULTS_REGS, .sample_stack_user = FAULTS_STACK, .exclude_hv = 1,
@@ -84,6 +85,10 @@ static int faults_event(struct ktr__live_faults *faults, pid_t tid, uint32_t cpu
 
 	if (fd < 0 && errno == EINVAL && faults->has_lost) {
 		attr.read_format = faults->has_lost = 0;
+		fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	}
+	if (fd < 0 && errno == EINVAL) { /* before Linux 5.13: children's are told of as lost */
+		attr.inherit_thread = 0;
 		fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	}
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && !faults->user_only) {

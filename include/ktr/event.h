@@ -209,7 +209,8 @@ template <class... T> inline void ktr__check_format(ktr__counter_format, T...)
  * initialized anew keeps the name until it gets another.
  */
 #define KTR_LOCK_NAME(lock, name)								\
-	KTR__CTR2(KTR_LOCK | KTR_INIT, "lock %p is called %s", "lock,name", KTR__CAST(const void *, lock), name)
+	KTR__CTR2(KTR_LOCK | KTR_INIT, "lock %p is called %s", "lock,name", KTR__CAST(ktr__lock_at, lock), name)
+typedef const volatile void *ktr__lock_at;
 
 #define KTR_START0(m, egroup, ident, key)							\
 	KTR__EVENT0(m, egroup, ident, "start:0x%jX", "key", KTR__CAST(uintmax_t, key))

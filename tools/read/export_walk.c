@@ -29,7 +29,8 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 		sink = ktr__derive_sink(derive);
 	if (strcmp(output, "-") == 0)
 		progress_prints();
-	if (ktr__export_trade(format) != NULL)
+	/* Rows that are derived come between the others: they are of one thread. */
+	if (ktr__export_trade(format) != NULL && sink == &e->sink)
 		walked = walk_print(walk, ktr__export_trade(format), e, sink, &printed);
 	else
 		walked = walk_run(walk, &sink, 1);

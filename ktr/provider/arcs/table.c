@@ -79,6 +79,9 @@ static void table_begin(void)
 {
 	uint32_t epoch = __atomic_add_fetch(&table_epoch, 1, __ATOMIC_RELAXED);
 
+	/* Those of before, a parent's say, are nobody's to take. */
+	for (uint32_t i = 0; i < TABLE_MADE; i++)
+		__atomic_store_n(&table_made[i].owner, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&table_n_made, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&ktr__arcs_gate[0], epoch, __ATOMIC_RELEASE);
 }
@@ -118,6 +121,7 @@ static void table_use(struct ktr__arcs_self *self, struct ktr_arc *slots, uint32
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	self->n_used = n_used;
 	self->n_rows = n_rows;
+	self->n_least = n_rows > self->n_least ? n_rows : self->n_least;
 	self->mask = n_rows ? (n_rows * KTR_ARCS_ROW - 1) & ~(uint64_t)(ARCS_BUCKET - 1) : 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
@@ -147,7 +151,7 @@ static bool table_take(struct ktr__arcs_self *self, uint32_t pid, uint32_t tid)
 		struct table_made *made = &table_made[(from + i) % n];
 
 		owner = __atomic_load_n(&made->owner, __ATOMIC_ACQUIRE);
-		if (!owner || owner == TABLE_NOBODY ||
+		if (!owner || owner == TABLE_NOBODY || made->n_rows < self->n_least ||
 		    ktr__fbt_ask(SYS_tgkill, (long)pid, (long)owner, 0, 0, 0, 0) != -ESRCH ||
 		    !__atomic_compare_exchange_n(&made->owner, &owner, tid, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))
@@ -203,12 +207,16 @@ static struct ktr_arcs *table_make(uint32_t row, uint32_t n_rows, uint32_t pid)
 /* A larger one, or the first. */
 static void table_grow(void *context)
 {
-	uint32_t pid = (uint32_t)ktr__fbt_ask(SYS_getpid, 0, 0, 0, 0, 0, 0), tid = table_tid(), row;
 	struct ktr__arcs_self *self = context;
-	uint32_t n_rows = self->n_rows ? TABLE_GROWS * self->n_rows : 1;
+	uint32_t n_rows = self->n_rows ? TABLE_GROWS * self->n_rows : self->n_least ? self->n_least : 1, row;
 	struct ktr_arc *before = self->slots;
 
-	if (!self->n_rows && table_take(self, pid, tid))
+	/* A child of vfork(2) is its parent's thread in all this, though not by what the kernel says. */
+	if (!self->tid) {
+		self->pid = (uint32_t)ktr__fbt_ask(SYS_getpid, 0, 0, 0, 0, 0, 0);
+		self->tid = table_tid();
+	}
+	if (!self->n_rows && table_take(self, self->pid, self->tid))
 		return;
 	row = n_rows <= KTR_ARCS_ROWS ?
 		      ktr__view_next(&table_view, &table_head()->n_counts, KTR_REGION_probe_count, n_rows) :
@@ -217,8 +225,8 @@ static void table_grow(void *context)
 		self->is_last = true;
 		return;
 	}
-	table_use(self, (struct ktr_arc *)(void *)table_make(row, n_rows, pid), n_rows, 0);
-	table_remember(row, n_rows, tid);
+	table_use(self, (struct ktr_arc *)(void *)table_make(row, n_rows, self->pid), n_rows, 0);
+	table_remember(row, n_rows, self->tid);
 	table_forget(before);
 }
 
@@ -272,6 +280,7 @@ static struct ktr_arc *table_place(struct ktr__arcs_self *self, uint64_t from, u
 	if (self->epoch != epoch) {
 		table_use(self, table_none, 0, 0);
 		self->is_last = false;
+		self->tid = 0;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		self->epoch = epoch;
 	}
@@ -291,8 +300,8 @@ void ktr__arcs_count(const struct ktr__fbt_function *function, uint64_t from, co
 {
 	struct ktr__arcs_self *self = &ktr__arcs_self;
 	uint64_t to = (uint64_t)(uintptr_t)function->body;
-	/* What siglongjmp(3) has left is not there any more. */
-	uint32_t depth = self->depth && (uintptr_t)frame <= self->frame ? self->depth : 0;
+	/* What siglongjmp(3) has left is not there any more: what nests is below. */
+	uint32_t depth = self->depth && (uintptr_t)frame < self->frame ? self->depth : 0;
 	struct ktr_arc *place = NULL;
 
 	if (depth < TABLE_NEST) {

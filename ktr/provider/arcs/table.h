@@ -16,6 +16,12 @@ struct ktr__arcs_self {
 	uint32_t depth; /* calls of ktr__arcs_count() within each other */
 	uint32_t n_rows;
 	uint32_t n_used;
+	/*
+	 * The largest that there was. None is smaller after that, a child's neither: a handler may have forked
+	 * between the trampoline's two looks, at the mask of one and the places of the other.
+	 */
+	uint32_t n_least;
+	uint32_t pid, tid; /* whose it is; tid 0: that was not asked yet */
 	bool is_last; /* there is no memory for a larger one */
 	uintptr_t frame; /* of the outermost of these calls */
 };

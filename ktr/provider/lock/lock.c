@@ -127,12 +127,8 @@ static bool lock_is_late; /* the program ran already */
 void ktr__lock_waits(bool on)
 {
 	lock_waits = on;
-	if (on && lock_is_late) {
-		/* Who waits for nothing now may load somebody who does. */
-		ktr__lock_imports.may_be_none = true;
+	if (on && lock_is_late)
 		ktr__imports_lead(&ktr__lock_imports, NULL);
-		ktr__lock_imports.may_be_none = false;
-	}
 	lock_lead();
 	if (!on && !ktr__lock_on)
 		ktr__imports_restore(&ktr__lock_imports);

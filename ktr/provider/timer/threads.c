@@ -145,7 +145,10 @@ static int threads_arm(uint32_t tid, const struct ktr__stack_range *stack, bool 
 	if (stack)
 		thread->stack = *stack;
 	code = threads_timer(thread, tid, period_ns, late);
-	if (code) {
+	if (code && threads_is_dead(tid)) { /* it ended meanwhile, and needs none */
+		threads_free(thread);
+		code = 0;
+	} else if (code) {
 		__atomic_fetch_add(&threads_n_without, 1, __ATOMIC_RELAXED);
 		threads_free(thread);
 	} else if (!__atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE)) {

@@ -39,12 +39,12 @@ uint32_t ktr__view_next(const struct ktr__view *view, uint32_t *cursor, enum ktr
 
 	/* A new table is of zeroes, and index 0 is never handed out. */
 	__atomic_compare_exchange_n(cursor, &none, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	row = __atomic_fetch_add(cursor, n, __ATOMIC_RELAXED);
-	if (row && row < n_rows && n <= n_rows - row)
-		return row;
-	if (row > UINT32_MAX / 2)
-		__atomic_store_n(cursor, UINT32_MAX / 2, __ATOMIC_RELAXED);
-	return 0;
+	row = __atomic_load_n(cursor, __ATOMIC_RELAXED);
+	do { /* who asks for too much takes nothing from others */
+		if (!row || row >= n_rows || n > n_rows - row)
+			return 0;
+	} while (!__atomic_compare_exchange_n(cursor, &row, row + n, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return row;
 }
 
 /* Of the host's own making may be the number of a descriptor that it has closed. */

@@ -71,10 +71,10 @@ exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire[0-
 threads='pthread_create|sig(wait|waitinfo|timedwait)|signalfd'
 memory='(m|c|re|v|pv|aligned_)alloc|(posix_)?memalign|free|mmap(64)?|munmap|mremap'
 # What it stands in for.
-linked=$(for library in libktr.so libktr-provider.so; do nm -D --defined-only "$O/lib/$library"; done |
+linked=$(for library in libktr.so libktr-provider.so libktr-fbt.so; do nm -D --defined-only "$O/lib/$library"; done |
 	awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | paste -sd'|')
 nm -D --defined-only "$O/lib/libktr-agent.so" | awk '{ print $3 }' >"$dir/agent"
-for name in $(for library in libktr.so libktr-provider.so; do nm -D --defined-only "$O/lib/$library"; done |
+for name in $(for library in libktr.so libktr-provider.so libktr-fbt.so; do nm -D --defined-only "$O/lib/$library"; done |
 	awk '$2 != "A" { print $3 }'); do
 	grep -qx "${name%%@*}@*${name##*@}" "$dir/agent" || fail "the agent does not export $name"
 done

@@ -99,7 +99,7 @@ ended
 for t in "$dir/t" "$dir/t2"; do
 	"$ktr" heap --json "$t" >"$dir/heap"
 	is 'samples' "$(python3 tests/cli/provider/heap.py near "$dir/heap" "$(said got_bytes 1)" $((live / 2)) | uniq)" near
-	is 'no locks' "$("$ktr" dump --filter 'class == lock' "$t" 2>/dev/null | grep -c lock)" 0
+	is 'no locks' "$("$ktr" dump --filter 'file == lock' "$t" 2>/dev/null | grep -c lock)" 0
 done
 # A second rate is told to be one too many; a mask may name the classes that come with the probes.
 host rates -O1

@@ -40,10 +40,10 @@ done
 unset KTR_PATH
 record all leak 300
 is 'a planted leak' "$("$ktr" heap --by live -n 1 --depth 2 "$dir/t" | sed -n 's/^ *\(300000 .*\)/\1/p' | tr -s ' ')" \
-	'300000 98.7 % 300 planted_leak < main < ...'
+	'300000 98.7 % 300 planted_leak < leak < ...'
 is 'not for a moment: another was got before' "$("$ktr" heap --by brief -n 1 --depth 1 "$dir/t" | grep -c 'tidy')" 0
 is 'at the peak' "$("$ktr" heap --by peak -n 0 --depth 1 "$dir/t" | grep -cE '^ *(300000 .* 300  planted_leak|4096 .* 1  _IO_file_doallocate) < ...$')" 2
-is 'folded' "$("$ktr" heap --folded --by live "$dir/t" | grep -c ';main;planted_leak 300000$')" 1
+is 'folded' "$("$ktr" heap --folded --by live "$dir/t" | grep -c ';leak;planted_leak 300000$')" 1
 record callers leak 300
 is 'by who called' "$("$ktr" heap --by live -n 1 "$dir/t" | sed -n 's/^ *\(300000 .*\)/\1/p' | tr -s ' ')" \
 	'300000 98.7 % 300 planted_leak'
@@ -139,7 +139,7 @@ top=$PWD
 heap() {
 	(cd "$dir" && rm -rf ktr.out && case $ktr in /*) "$ktr" heap "$@" ;; *) "$top/$ktr" heap "$@" ;; esac)
 }
-is 'one command' "$(heap --by live -- "$host" leak 20 2>"$dir/err" | grep -c '^leaked\|^ *20000 .* 20  planted_leak < main')" 2
+is 'one command' "$(heap --by live -- "$host" leak 20 2>"$dir/err" | grep -c '^leaked\|^ *20000 .* 20  planted_leak < leak')" 2
 is 'sampled' "$(heap --sample 1k -- "$host" leak 200 2>"$dir/err" | grep -c 'one in 1024 bytes')" 1
 status 1 "$ktr" heap -- "$dir/no_such_program"
 exit $failed

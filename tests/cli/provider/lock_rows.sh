@@ -54,6 +54,10 @@ is 'all of them' "$(grep -c '^ *quiet' "$dir/text") $(cat "$dir/err")" '300 '
 # The page has the same rows.
 "$ktr" timeline -o "$dir/t.html" "$dir/t" 2>/dev/null || fail 'a page'
 [ -s "$dir/t.html" ] || fail 'no page'
+for j in 1 4; do
+	"$ktr" export perfetto -j $j -o "$dir/tracks" "$dir/t" 2>/dev/null
+	is "tracks by $j threads" "$(grep -ac 'held by owner' "$dir/tracks" | sed 's/^[1-9].*/some/')" some
+done
 
 # Names that the program gives, which is linked with libktr.so.
 run named --lock all --heap all

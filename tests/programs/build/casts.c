@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arguments with casts, as C and as C++: i goes from 0 to 9, each argument has its own name. */
+/* Arguments with casts, as C and as C++: i goes from 0 to 9, each argument has its own name. A lock of any type has one. */
 #include <ktr.h>
 
+#include <pthread.h>
 #include <stdint.h>
 
 KTR_CLASS_DEFINE(casts, "arguments with casts");
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_spinlock_t spinlock;
+
 int main(void)
 {
+	KTR_LOCK_NAME(&mutex, "mutex");
+	KTR_LOCK_NAME(&spinlock, "spinlock");
 	for (int i = 0; i < 10; i++) {
 		long a = i, b = i, c = i, d = i, e = i, sum = 1;
 

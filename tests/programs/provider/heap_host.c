@@ -348,7 +348,7 @@ __attribute__((noinline)) static void *tidy(void)
 	return block;
 }
 
-static int leak(unsigned n)
+__attribute__((noinline)) static int leak(unsigned n)
 {
 	for (unsigned i = 0; i < n && i < 100000; i++) {
 		void *block = tidy();
