@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arguments with casts, as C and as C++: i goes from 0 to 9, each argument has its own name. Locks have one, too. */
+/* Arguments with casts, as C and C++: i goes from 0 to 9, each argument has its own name. Locks have one, too. */
 #include <ktr.h>
 
 #include <pthread.h>
