@@ -157,7 +157,7 @@ static inline void codec_pack_numbers(const struct ktr__program *program, const 
 /*
  * The arguments of an event whose only string lies whole, without a NUL, in the words that it has no arguments for.
  * Returns their end; NULL: it is another one. What ktr__put_odd() does for any, without looking at each argument.
- * Not inline: with registers of its own it takes a tenth less.
+ * Not inline: it has registers of its own then, where the loop that calls it has none left.
  */
 static __attribute__((noinline)) uint8_t *codec_pack_text(const struct ktr__program *program,
 							  const struct ktr_entry *entry, uint8_t *at)
