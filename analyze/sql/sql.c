@@ -18,7 +18,8 @@
 #include "conf/kit/array.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +36,10 @@ struct ktr__sql {
 	char *note[SQL_NOTES_MAX];
 	unsigned n_notes;
 	struct sql_kept *kept; /* owned */
-	volatile sig_atomic_t stopped;
+	atomic_int stopped;
+	uint64_t n_threads; /* 0: as many as are of use */
 	ktr__reader_watch_fn *watch; /* may be NULL */
+	pthread_mutex_t telling; /* what is watched */
 };
 
 struct sql_kept {
@@ -44,6 +47,16 @@ struct sql_kept {
 	struct ktr__sql_kept *spans; /* owned */
 	char pair[];
 };
+
+/* Readers of several threads tell. */
+static void sql_step(void *context, uint64_t ns, uint64_t events, uint64_t bytes)
+{
+	struct ktr__sql *sql = context;
+
+	pthread_mutex_lock(&sql->telling);
+	sql->watch(NULL, ns, events, bytes);
+	pthread_mutex_unlock(&sql->telling);
+}
 
 static int sql_open_reader(struct ktr__sql *sql, int reverse, struct ktr_reader **out,
 			   struct ktr_error *err)
@@ -55,7 +68,7 @@ static int sql_open_reader(struct ktr__sql *sql, int reverse, struct ktr_reader 
 	int rc = ktr_reader_open(sql->path, &options, out, err);
 
 	if (!rc && sql->watch)
-		ktr__reader_watch(*out, sql->watch, NULL);
+		ktr__reader_watch(*out, sql_step, sql);
 	return rc;
 }
 
@@ -105,6 +118,16 @@ void ktr__sql_go(struct ktr__sql *sql)
 int ktr__sql_is_stopped(const struct ktr__sql *sql)
 {
 	return sql->stopped != 0;
+}
+
+void ktr__sql_share(struct ktr__sql *sql, uint64_t n_threads)
+{
+	sql->n_threads = n_threads;
+}
+
+uint64_t ktr__sql_sharing(const struct ktr__sql *sql)
+{
+	return sql->n_threads;
 }
 
 void ktr__sql_watch(struct ktr__sql *sql, ktr__reader_watch_fn *watch)
@@ -205,6 +228,7 @@ int ktr__sql_open(struct ktr__sql **out, const char *path, int alone, struct ktr
 	*out = NULL;
 	if (sql) {
 		sql->alone = alone;
+		pthread_mutex_init(&sql->telling, NULL);
 		sql->path = strdup(path);
 		rc = sql->path ? sql_open_reader(sql, 0, &sql->reader, err) : -ENOMEM;
 	}
@@ -258,6 +282,7 @@ void ktr__sql_close(struct ktr__sql *sql)
 		free(sql->note[i]);
 	free(sql->pool);
 	ktr_reader_close(sql->reader);
+	pthread_mutex_destroy(&sql->telling);
 	free(sql->path);
 	free(sql);
 }

@@ -35,7 +35,11 @@ void ktr__sql_stop(struct ktr__sql *sql);
 void ktr__sql_go(struct ktr__sql *sql);
 int ktr__sql_is_stopped(const struct ktr__sql *sql);
 
-/* Has each reader that is opened from here on watched (analyze/read/reader.h). */
+/* So many threads, with the caller's, may share a walk, as ktr__crew_threads() takes it. */
+void ktr__sql_share(struct ktr__sql *sql, uint64_t n_threads);
+uint64_t ktr__sql_sharing(const struct ktr__sql *sql);
+
+/* Has each reader that is opened from here on watched (analyze/read/reader.h). Threads tell one at a time. */
 void ktr__sql_watch(struct ktr__sql *sql, void (*watch)(void *none, uint64_t ns, uint64_t events, uint64_t bytes));
 
 /* All statements must have been finalised. */

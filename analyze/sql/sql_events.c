@@ -88,12 +88,8 @@ struct sql_events {
 static int sql_events_start(struct ktr__sql_cursor *cursor)
 {
 	const struct sql_events *events = cursor->state;
-	struct ktr__sql_plan plan = events->plan;
 
-	plan.filter = plan.filter ? sqlite3_mprintf("%s", plan.filter) : NULL;
-	if (events->plan.filter && !plan.filter)
-		return SQLITE_NOMEM;
-	return ktr__sql_plan_start(cursor, &plan, events->reverse);
+	return ktr__sql_plan_restart(cursor, &events->plan, events->reverse);
 }
 
 static int sql_events_read(struct ktr__sql_cursor *cursor)
@@ -162,14 +158,14 @@ static void sql_events_close(struct ktr__sql_cursor *cursor)
 	cursor->state = NULL;
 }
 
-/* Groups the walk, and goes to its first event. */
+/* Walks, and goes to the first event of the first group. */
 static int sql_events_group(struct ktr__sql_cursor *cursor, int with_id)
 {
 	struct sql_events *events = cursor->state;
 	int rc;
 
 	ktr__sql_group_free(events->group);
-	rc = ktr__sql_group_make(&events->group, cursor, events->letters, with_id);
+	rc = ktr__sql_group_make(&events->group, cursor, &events->plan, events->letters, with_id);
 	return rc == SQLITE_OK ? sql_events_grouped(cursor) : rc;
 }
 
@@ -190,11 +186,11 @@ static int sql_events_filter(struct ktr__sql_cursor *cursor, int plan, const cha
 		text += ktr__sql_group_letters(cursor->kind);
 	}
 	rc = ktr__sql_plan_make(cursor, text, argv, cursor->kind->always, &events->plan);
+	if (rc == SQLITE_OK && events->letters)
+		return sql_events_group(cursor, 0);
 	if (rc == SQLITE_OK)
 		rc = sql_events_start(cursor);
-	if (rc != SQLITE_OK || cursor->at_end)
-		return rc;
-	return events->letters ? sql_events_group(cursor, 0) : sql_events_read(cursor);
+	return rc != SQLITE_OK || cursor->at_end ? rc : sql_events_read(cursor);
 }
 
 static void sql_events_msg(const struct ktr__sql_cursor *cursor, sqlite3_context *to)
@@ -255,10 +251,8 @@ static int sql_events_id(struct ktr__sql_cursor *cursor, sqlite3_int64 *id)
 	const struct sql_events *events = cursor->state;
 
 	if (events->group && !ktr__sql_group_has_id(events->group)) {
-		int rc = sql_events_start(cursor);
+		int rc = sql_events_group(cursor, 1);
 
-		if (rc == SQLITE_OK)
-			rc = sql_events_group(cursor, 1);
 		for (sqlite3_int64 row = 0; row < cursor->row && rc == SQLITE_OK && !cursor->at_end; row++)
 			rc = sql_events_grouped(cursor);
 		if (rc != SQLITE_OK || cursor->at_end)

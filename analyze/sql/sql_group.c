@@ -1,118 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Groups events in one walk.
- *
- * Call sites with the same values in the columns that are grouped by have one number, and so have threads, given
- * when the first event of each comes; these, the CPU and two bits lead to the group's list. A row holds only what
- * differs within its group and is used: numbers of call site, thread and CPU, the difference of times, arguments;
- * all numbers as of LEB128, signed ones folded.
+ * Groups events in one walk, or in several of one slice of time each, which threads share: each takes the next
+ * slice that nobody has taken, with a reader of its own. A slice is a part with lists of its own; a group is handed
+ * over part after part. What readers have to say belongs in one order: where there is something, or one of them
+ * fails, all is walked once more, by one.
  */
 #include "analyze/sql/sql_group.h"
 
+#include "analyze/print/crew.h"
 #include "analyze/read/reader.h"
 #include "analyze/read/tables.h"
 #include "analyze/sql/sql.h"
 #include "analyze/sql/sql_module.h"
-#include "analyze/sql/sql_spill.h"
-#include "conf/kit/array.h"
+#include "analyze/sql/sql_part.h"
+#include "analyze/sql/sql_plan.h"
 #include "conf/kit/utf8.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GROUP_MOST   (1u << 20) /* groups that there may be; more are left to SQLite */
-#define GROUP_NUMBER 10u   /* [bytes] a number may take */
-#define GROUP_BY_MAX 10u   /* columns to group by: '0' to '9' */
 #define GROUP_LOOK   1024u /* events between two looks whether to stop */
+#define GROUP_MEMORY ((size_t)8 << 20) /* [bytes] that all lists take, about */
 
-/* What a column is of. */
-enum {
-	GROUP_SITE = 1,
-	GROUP_THREAD = 2,
-	GROUP_CPU = 4,
-	GROUP_FLAGS = 8,
-	GROUP_TIME = 16,
-	GROUP_INDEX = 32,
-	GROUP_OTHER = 64,
-	GROUP_KEYS = GROUP_SITE | GROUP_THREAD | GROUP_CPU | GROUP_FLAGS,
-	GROUP_ID = GROUP_KEYS | GROUP_INDEX
-};
+/* More slices than threads: events are not spread evenly over time. More groups would take too much memory. */
+#define GROUP_SLICES 8u
+#define GROUP_SHARED 1024u
+#define GROUP_WORTH  ((uint64_t)1 << 20) /* [bytes] of packets for which threads are worth starting */
 
-/* Numbers of call sites or threads. */
-struct group_part {
-	uint32_t *number;  /* owned, by id: 1 + it; 0: not given yet. NULL: nothing of it is grouped by */
-	const void **like; /* owned, by number: the first record of it */
-	uint32_t n_ids, n, room;
-};
-
-struct group_list {
-	struct ktr__spill_list list;
-	struct ktr_event like; /* its first event */
-	uint64_t last_ns;
-	int is_begun; /* to be handed over */
+/* A list of a part. */
+struct group_order {
+	uint32_t part, list;
 };
 
 struct ktr__sql_group {
-	const struct ktr__tables *tables;
-	const struct ktr__sql_column *by[GROUP_BY_MAX];
-	unsigned n_by;
-	unsigned by_parts; /* GROUP_*, of what is grouped by */
-	unsigned keeps;	   /* GROUP_*, of what rows hold */
-	unsigned args;	   /* bit by bit, likewise */
+	struct ktr__sql_grouping grouping;
 	int has_id;
-	struct group_part site, thread;
-	uint32_t n_cpus;
-	struct ktr__spill spill;
-	uint32_t *place; /* owned, by what leads to it: 1 + the number of the group's list; 0: none yet */
-	struct group_list *list; /* owned */
-	uint32_t n_lists, list_room;
-	uint32_t *order; /* owned: lists as they are handed over */
-	uint32_t at;
-	const uint8_t *row, *end;
+	struct ktr__sql_part part[GROUP_SLICES]; /* in the order of time */
+	unsigned n_parts;
+	struct group_order *order; /* owned: lists as they are handed over */
+	uint32_t n_order, at;
+	int is_begun; /* the list at it is */
 };
-
-static unsigned group_part_of(const struct ktr__sql_column *column)
-{
-	if (!column->field.type)
-		return GROUP_OTHER;
-	if (column->field.of != KTR__FIELD_EVENT)
-		return column->field.of == KTR__FIELD_SITE ? GROUP_SITE : GROUP_THREAD;
-	switch (column->field.at) {
-	case offsetof(struct ktr_event, cpu):
-		return GROUP_CPU;
-	case offsetof(struct ktr_event, keep):
-	case offsetof(struct ktr_event, approx):
-		return GROUP_FLAGS;
-	case offsetof(struct ktr_event, time_ns):
-		return GROUP_TIME;
-	default:
-		return GROUP_INDEX;
-	}
-}
-
-static const void *group_record(const struct ktr_event *event, struct ktr__field field)
-{
-	if (field.of == KTR__FIELD_SITE)
-		return event->site;
-	return field.of == KTR__FIELD_THREAD ? (const void *)event->thread : event;
-}
-
-/* Compares a field of two records as SQLite does: no text is less than any. */
-static int group_compare(struct ktr__field field, const void *a, const void *b)
-{
-	const char *text_a, *text_b;
-	uint64_t number_a, number_b;
-
-	if (!ktr__field_is_text(field)) {
-		number_a = ktr__field_number(field, a);
-		number_b = ktr__field_number(field, b);
-		return (number_a > number_b) - (number_a < number_b);
-	}
-	text_a = ktr__field_text(field, a);
-	text_b = ktr__field_text(field, b);
-	return text_a && text_b ? strcmp(text_a, text_b) : !!text_a - !!text_b;
-}
 
 /* ---- the plan ---- */
 
@@ -141,14 +74,6 @@ static int group_is_plain(const struct ktr__tables *tables, struct ktr__field fi
 	return 1;
 }
 
-/* How many groups there may be by these parts. */
-static uint64_t group_most(const struct ktr__tables *tables, const struct ktr_reader_info *info, unsigned parts)
-{
-	return (parts & GROUP_SITE ? (uint64_t)tables->n_sites + 1 : 1) *
-	       (parts & GROUP_THREAD ? (uint64_t)tables->n_threads + 1 : 1) *
-	       (parts & GROUP_CPU ? (uint64_t)info->n_cpus + 1 : 1) * (parts & GROUP_FLAGS ? 4 : 1);
-}
-
 /* Can it be grouped by what is asked for? */
 static int group_can(const sqlite3_index_info *info, const struct ktr__sql_kind *kind, const struct ktr__sql *sql)
 {
@@ -157,17 +82,17 @@ static int group_can(const sqlite3_index_info *info, const struct ktr__sql_kind 
 	unsigned parts = 0;
 
 	if (!kind->is_grouped || info->orderByConsumed || info->nOrderBy < 1 ||
-	    info->nOrderBy > (int)GROUP_BY_MAX || source->kind != KTR_SOURCE_TRACE)
+	    info->nOrderBy > (int)KTR__SQL_BY_MAX || source->kind != KTR_SOURCE_TRACE)
 		return 0;
 	for (int i = 0; i < info->nOrderBy; i++) {
 		const struct ktr__sql_column *column = &kind->column[info->aOrderBy[i].iColumn];
 
 		if (info->aOrderBy[i].iColumn < 0 || info->aOrderBy[i].desc ||
-		    !(group_part_of(column) & GROUP_KEYS) || !group_is_plain(tables, column->field))
+		    !(ktr__sql_part_of(column) & KTR__SQL_OF_KEYS) || !group_is_plain(tables, column->field))
 			return 0;
-		parts |= group_part_of(column);
+		parts |= ktr__sql_part_of(column);
 	}
-	return group_most(tables, source, parts) <= GROUP_MOST;
+	return ktr__sql_part_most(tables, source, parts) <= GROUP_MOST;
 }
 
 int ktr__sql_group_best(sqlite3_index_info *info, const struct ktr__sql_kind *kind, const struct ktr__sql *sql)
@@ -192,23 +117,23 @@ int ktr__sql_group_best(sqlite3_index_info *info, const struct ktr__sql_kind *ki
 	return SQLITE_OK;
 }
 
-/* ---- groups ---- */
+/* ---- the walk ---- */
 
 /* Reads the letters. */
-static void group_read(struct ktr__sql_group *group, const struct ktr__sql_kind *kind, const char *letters)
+static void group_read(struct ktr__sql_grouping *group, const struct ktr__sql_kind *kind, const char *letters)
 {
 	for (unsigned i = 0; kind->column[i].name; i++) {
 		const struct ktr__sql_column *column = &kind->column[i];
-		unsigned part = group_part_of(column), k = (unsigned)(letters[i] - '0');
+		unsigned of = ktr__sql_part_of(column), k = (unsigned)(letters[i] - '0');
 
 		if (letters[i] == '-')
 			continue;
 		if (letters[i] != 'u') {
 			group->by[k] = column;
 			group->n_by = k >= group->n_by ? k + 1 : group->n_by;
-			group->by_parts |= part;
-		} else if (part != GROUP_OTHER) {
-			group->keeps |= part;
+			group->by_parts |= of;
+		} else if (of != KTR__SQL_OF_OTHER) {
+			group->keeps |= of;
 		} else if (column->role == KTR__SQL_ARG) {
 			group->args |= 1u << column->field.at;
 		} else if (column->role != KTR__SQL_FILTER) {
@@ -217,211 +142,36 @@ static void group_read(struct ktr__sql_group *group, const struct ktr__sql_kind 
 	}
 	/* Their types are the call site's, and the values of columns that are made of several of them. */
 	if (group->args)
-		group->keeps |= GROUP_SITE;
+		group->keeps |= KTR__SQL_OF_SITE;
 }
-
-/* Gives a call site or thread its number. 0 or -ENOMEM. */
-static int group_number(struct ktr__sql_group *group, struct group_part *part, uint32_t id, enum ktr__field_of of,
-			const void *record)
-{
-	uint32_t k;
-
-	for (k = 0; k < part->n; k++) {
-		int differs = 0;
-
-		for (unsigned i = 0; i < group->n_by && !differs; i++)
-			differs = group->by[i]->field.of == of &&
-				  group_compare(group->by[i]->field, part->like[k], record) != 0;
-		if (!differs)
-			break;
-	}
-	if (k == part->n) {
-		if (ktr__array_grow(&part->like, &part->room, k, sizeof(const void *)))
-			return -ENOMEM;
-		part->like[part->n++] = record;
-	}
-	part->number[id] = k + 1;
-	return 0;
-}
-
-static uint64_t group_place(const struct ktr__sql_group *group, const struct ktr_event *event)
-{
-	uint64_t i = group->site.number ? group->site.number[event->site->id] - 1 : 0;
-
-	if (group->thread.number)
-		i = i * group->thread.n_ids + group->thread.number[event->thread->id] - 1;
-	if (group->by_parts & GROUP_CPU)
-		i = i * group->n_cpus + event->cpu;
-	if (group->by_parts & GROUP_FLAGS)
-		i = i * 4 + (event->keep ? 1 : 0) + (event->approx ? 2 : 0);
-	return i;
-}
-
-/* The list of an event's group, a new one where it is the first. NULL without memory. */
-static struct group_list *group_of(struct ktr__sql_group *group, const struct ktr_event *event)
-{
-	uint32_t site = event->site->id, thread = event->thread->id, *place;
-
-	if (group->site.number && !group->site.number[site] &&
-	    group_number(group, &group->site, site, KTR__FIELD_SITE, event->site))
-		return NULL;
-	if (group->thread.number && !group->thread.number[thread] &&
-	    group_number(group, &group->thread, thread, KTR__FIELD_THREAD, event->thread))
-		return NULL;
-	place = &group->place[group_place(group, event)];
-	if (*place)
-		return &group->list[*place - 1];
-	if (ktr__array_grow(&group->list, &group->list_room, group->n_lists, sizeof(*group->list)))
-		return NULL;
-	*place = ++group->n_lists;
-	ktr__spill_lists(&group->spill, group->n_lists);
-	group->list[*place - 1].like = *event;
-	return &group->list[*place - 1];
-}
-
-/* ---- rows ---- */
-
-static inline uint8_t *group_put(uint8_t *to, uint64_t number)
-{
-	for (; number > 127; number >>= 7)
-		*to++ = (uint8_t)(number | 128);
-	*to++ = (uint8_t)number;
-	return to;
-}
-
-static inline uint64_t group_get(const uint8_t **at)
-{
-	uint64_t number = 0;
-	unsigned shift = 0;
-
-	for (; **at > 127; shift += 7)
-		number |= (uint64_t)(*(*at)++ & 127) << shift;
-	return number | (uint64_t)*(*at)++ << shift;
-}
-
-static uint8_t *group_put_args(const struct ktr__sql_group *group, uint8_t *to, const struct ktr_event *event)
-{
-	for (unsigned left = group->args & ((1u << event->site->n_args) - 1); left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctz(left);
-		const struct ktr_event_bytes *str = &event->str[i];
-
-		if (!(event->site->in_str >> i & 1)) {
-			to = group_put(to, event->arg[i] << 1 ^ -(event->arg[i] >> 63));
-			continue;
-		}
-		to = group_put(to, (uint64_t)str->n_bytes << 2 | (str->cut ? 2u : 0u) | (str->is_null ? 1u : 0u));
-		if (str->n_bytes)
-			memcpy(to, str->bytes, str->n_bytes);
-		to += str->n_bytes;
-	}
-	return to;
-}
-
-static size_t group_row_bytes(const struct ktr__sql_group *group, const struct ktr_event *event)
-{
-	size_t n = (5 + KTR_ARGS_MAX) * GROUP_NUMBER + 1;
-
-	for (unsigned left = group->args & event->site->in_str; left; left &= left - 1)
-		n += event->str[__builtin_ctz(left)].n_bytes;
-	return n;
-}
-
-/* 0 or -errno. */
-static int group_add(struct ktr__sql_group *group, const struct ktr_event *event)
-{
-	struct group_list *list = group_of(group, event);
-	int rc = list ? ktr__spill_room(&group->spill, &list->list, group_row_bytes(group, event)) : -ENOMEM;
-	uint8_t *to;
-
-	if (rc)
-		return rc;
-	to = list->list.bytes + list->list.n;
-	if (group->keeps & GROUP_SITE)
-		to = group_put(to, event->site->id);
-	if (group->keeps & GROUP_THREAD)
-		to = group_put(to, event->thread->id);
-	if (group->keeps & GROUP_CPU)
-		to = group_put(to, event->cpu);
-	if (group->keeps & GROUP_FLAGS)
-		*to++ = (uint8_t)((event->keep ? 1 : 0) | (event->approx ? 2 : 0));
-	if (group->keeps & GROUP_TIME)
-		to = group_put(to, event->time_ns - list->last_ns);
-	list->last_ns = event->time_ns;
-	if (group->keeps & GROUP_INDEX)
-		to = group_put(to, event->index);
-	if (group->args)
-		to = group_put_args(group, to, event);
-	else
-		*to++ = 0;
-	list->list.n = (size_t)(to - list->list.bytes);
-	return 0;
-}
-
-static void group_get_args(const struct ktr__sql_group *group, const uint8_t **at, struct ktr_event *event)
-{
-	for (unsigned left = group->args & ((1u << event->site->n_args) - 1); left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctz(left);
-		struct ktr_event_bytes *str = &event->str[i];
-		uint64_t number = group_get(at);
-
-		if (!(event->site->in_str >> i & 1)) {
-			event->arg[i] = number >> 1 ^ -(number & 1);
-			continue;
-		}
-		str->is_null = number & 1;
-		str->cut = number >> 1 & 1;
-		str->n_bytes = (uint32_t)(number >> 2);
-		str->bytes = (const char *)*at;
-		*at += str->n_bytes;
-	}
-}
-
-static void group_get_row(struct ktr__sql_group *group, struct ktr_event *event)
-{
-	const uint8_t **at = &group->row;
-
-	if (group->keeps & GROUP_SITE)
-		event->site = ktr__tables_by_id(group->tables, (uint32_t)group_get(at));
-	if (group->keeps & GROUP_THREAD)
-		event->thread = ktr__tables_by_row(group->tables, (uint32_t)group_get(at));
-	if (group->keeps & GROUP_CPU)
-		event->cpu = (uint32_t)group_get(at);
-	if (group->keeps & GROUP_FLAGS) {
-		event->keep = **at & 1;
-		event->approx = *(*at)++ >> 1 & 1;
-	}
-	if (group->keeps & GROUP_TIME)
-		event->time_ns += group_get(at);
-	if (group->keeps & GROUP_INDEX)
-		event->index = group_get(at);
-	if (group->args)
-		group_get_args(group, at, event);
-	else
-		++*at;
-}
-
-/* ---- the walk ---- */
 
 static unsigned group_wants(const void *context, const struct ktr_reader_site *site)
 {
-	const struct ktr__sql_group *group = context;
+	const struct ktr__sql_grouping *grouping = context;
 
 	(void)site;
-	return group->args;
+	return grouping->args;
 }
 
-/* 0 or -errno; after a complaint only where it is SQLITE_ERROR. */
-static int group_walk(struct ktr__sql_group *group, struct ktr__sql_cursor *cursor)
+#define GROUP_SAYS SQLITE_NOTICE /* of a walk: it has something to say */
+
+/*
+ * Walks what the cursor's reader has left into a part. tells: what it has to say is told; else that ends the walk.
+ * 0, GROUP_SAYS, an SQLite code after a complaint, or -errno.
+ */
+static int group_walk(struct ktr__sql_part *part, struct ktr__sql_cursor *cursor, int tells)
 {
 	const struct ktr_event *event;
 	unsigned n = 0;
 	int what;
 
 	while ((what = ktr__reader_advance(cursor->reader, &event)) > 0) {
+		if (what == KTR_READ_NOTE && !tells)
+			return GROUP_SAYS;
 		if (what == KTR_READ_NOTE)
 			ktr__sql_tell(cursor->sql, ktr_reader_note(cursor->reader));
 		if (what == KTR_READ_EVENT)
-			what = group_add(group, event);
+			what = ktr__sql_part_add(part, event);
 		if (what < 0)
 			return what;
 		if (++n % GROUP_LOOK == 0 && ktr__sql_is_stopped(cursor->sql))
@@ -430,56 +180,188 @@ static int group_walk(struct ktr__sql_group *group, struct ktr__sql_cursor *curs
 	return ktr__sql_failed(cursor, what) ? SQLITE_ERROR : 0;
 }
 
+/* Begins the plan's walk and walks it into a part. As group_walk(). */
+static int group_part(const struct ktr__sql_group *group, struct ktr__sql_part *part,
+		      struct ktr__sql_cursor *cursor, const struct ktr__sql_plan *plan, size_t memory, int tells)
+{
+	int rc = ktr__sql_plan_restart(cursor, plan, 0);
+
+	if (rc != SQLITE_OK || cursor->at_end)
+		return rc;
+	rc = ktr__sql_part_init(part, &group->grouping, cursor->reader, memory);
+	if (!rc)
+		rc = ktr__reader_wants(cursor->reader, group_wants, &group->grouping);
+	if (!rc)
+		rc = group_walk(part, cursor, tells);
+	ktr__reader_wants(cursor->reader, NULL, NULL);
+	return rc;
+}
+
+/* ---- shared by threads ---- */
+
+struct group_crew {
+	struct ktr__sql_group *group;
+	const struct ktr__sql_plan *plan;
+	uint64_t from_ns, to_ns; /* of what there is to be cut into slices */
+	atomic_uint next; /* slice that nobody has taken */
+	atomic_int rc; /* not 0: of a walk */
+};
+
+/* One of its threads. */
+struct group_hand {
+	struct group_crew *crew;
+	struct ktr__sql_cursor cursor; /* a copy, with a reader of its own */
+	sqlite3_vtab table; /* for what it complains of, which nobody is told */
+	pthread_t thread;
+};
+
+static uint64_t group_cut(const struct group_crew *crew, unsigned slice)
+{
+	return crew->from_ns + (uint64_t)((unsigned __int128)(crew->to_ns - crew->from_ns) * slice / GROUP_SLICES);
+}
+
+static void *group_work(void *context)
+{
+	struct group_hand *hand = context;
+	struct group_crew *crew = hand->crew;
+	unsigned i;
+
+	while (!atomic_load(&crew->rc) && (i = atomic_fetch_add(&crew->next, 1)) < GROUP_SLICES) {
+		struct ktr__sql_plan plan = *crew->plan;
+		int rc;
+
+		plan.from_ns = i ? group_cut(crew, i) : plan.from_ns;
+		plan.to_ns = i + 1 < GROUP_SLICES ? group_cut(crew, i + 1) : plan.to_ns;
+		rc = group_part(crew->group, &crew->group->part[i], &hand->cursor, &plan,
+				GROUP_MEMORY / GROUP_SLICES, 0);
+		if (rc)
+			atomic_store(&crew->rc, rc);
+	}
+	return NULL;
+}
+
+/*
+ * The caller's first; how many there are. The cursor's own reader stays as it is: should it have to walk after all,
+ * it still has to say what readers say first.
+ */
+static unsigned group_hire(struct group_hand *hand, unsigned n, struct group_crew *crew,
+			   const struct ktr__sql_cursor *cursor)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		hand[i] = (struct group_hand){ .crew = crew, .cursor = *cursor };
+		hand[i].cursor.base.pVtab = &hand[i].table;
+		hand[i].cursor.lent = ktr__sql_lend(cursor->sql);
+		if (!hand[i].cursor.lent)
+			break;
+	}
+	return i;
+}
+
+/* Walks slices by several threads. 0, or it is to be done by one. */
+static int group_share(struct group_crew *crew, const struct ktr__sql_cursor *cursor, unsigned n_threads)
+{
+	struct group_hand hand[GROUP_SLICES];
+	unsigned n = group_hire(hand, n_threads, crew, cursor), started = 1;
+	sigset_t all, before;
+
+	/* A program's signals are for its own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	while (started < n && pthread_create(&hand[started].thread, NULL, group_work, &hand[started]) == 0)
+		started++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (n)
+		group_work(&hand[0]);
+	else
+		atomic_store(&crew->rc, -ENOMEM);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(hand[i].thread, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		sqlite3_free(hand[i].table.zErrMsg);
+		hand[i].cursor.lent->used = 0;
+	}
+	crew->group->n_parts = GROUP_SLICES;
+	return atomic_load(&crew->rc);
+}
+
+/* How many threads are of use. */
+static unsigned group_threads(const struct ktr__sql_group *group, const struct group_crew *crew,
+			      const struct ktr__sql_cursor *cursor)
+{
+	struct ktr_reader *reader = ktr__sql_reader(cursor->sql);
+	const struct ktr_reader_info *info = ktr_reader_info(reader);
+	uint64_t most = ktr__sql_part_most(ktr__reader_tables(reader), info, group->grouping.by_parts);
+	uint64_t asked = ktr__sql_sharing(cursor->sql);
+	double share = (double)(crew->to_ns - crew->from_ns) / (double)(info->last_ns - info->first_ns + 1);
+
+	if (group->has_id || most > GROUP_SHARED || crew->to_ns - crew->from_ns < GROUP_SLICES ||
+	    !sqlite3_threadsafe())
+		return 1;
+	if (!asked && (double)ktr__reader_bytes(reader) * share < (double)GROUP_WORTH)
+		return 1;
+	return ktr__crew_threads(asked) < GROUP_SLICES ? ktr__crew_threads(asked) : GROUP_SLICES;
+}
+
+static void group_forget(struct ktr__sql_group *group)
+{
+	for (unsigned i = 0; i < GROUP_SLICES; i++) {
+		ktr__sql_part_free(&group->part[i]);
+		group->part[i] = (struct ktr__sql_part){ 0 };
+	}
+}
+
+/* 0, an SQLite code after a complaint, or -errno. */
+static int group_all(struct ktr__sql_group *group, struct ktr__sql_cursor *cursor, const struct ktr__sql_plan *plan)
+{
+	const struct ktr_reader_info *info = ktr_reader_info(ktr__sql_reader(cursor->sql));
+	struct group_crew crew = { .group = group,
+				   .plan = plan,
+				   .from_ns = plan->from_ns > info->first_ns ? plan->from_ns : info->first_ns,
+				   .to_ns = plan->to_ns <= info->last_ns ? plan->to_ns : info->last_ns + 1 };
+	unsigned n_threads;
+
+	if (!plan->is_empty && crew.from_ns < crew.to_ns) {
+		n_threads = group_threads(group, &crew, cursor);
+		if (n_threads > 1 && group_share(&crew, cursor, n_threads) == 0)
+			return 0;
+		group_forget(group);
+	}
+	group->n_parts = 1;
+	return group_part(group, &group->part[0], cursor, plan, GROUP_MEMORY, 1);
+}
+
+/* ---- handing over ---- */
+
 static int group_before(const void *a, const void *b, void *context)
 {
 	const struct ktr__sql_group *group = context;
-	const struct ktr_event *event_a = &group->list[*(const uint32_t *)a].like;
-	const struct ktr_event *event_b = &group->list[*(const uint32_t *)b].like;
-	int order = 0;
+	const struct group_order *x = a, *y = b;
+	int order = ktr__sql_part_order(&group->grouping, &group->part[x->part].list[x->list],
+					&group->part[y->part].list[y->list]);
 
-	for (unsigned i = 0; i < group->n_by && !order; i++)
-		order = group_compare(group->by[i]->field, group_record(event_a, group->by[i]->field),
-				      group_record(event_b, group->by[i]->field));
-	return order;
+	return order ? order : (x->part > y->part) - (x->part < y->part);
 }
 
 static int group_sort(struct ktr__sql_group *group)
 {
-	group->order = calloc((size_t)group->n_lists + 1, sizeof(*group->order));
+	size_t n = 0;
+
+	for (unsigned i = 0; i < group->n_parts; i++)
+		n += group->part[i].n_lists;
+	group->order = calloc(n + 1, sizeof(*group->order));
 	if (!group->order)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < group->n_lists; i++)
-		group->order[i] = i;
-	qsort_r(group->order, group->n_lists, sizeof(*group->order), group_before, group);
+	for (unsigned i = 0; i < group->n_parts; i++)
+		for (uint32_t k = 0; k < group->part[i].n_lists; k++)
+			group->order[group->n_order++] = (struct group_order){ i, k };
+	qsort_r(group->order, group->n_order, sizeof(*group->order), group_before, group);
 	return 0;
 }
 
-static int group_init(struct ktr__sql_group *group, const struct ktr__sql_cursor *cursor, const char *letters,
-		      int with_id)
-{
-	const struct ktr_reader_info *info = ktr_reader_info(cursor->reader);
-
-	ktr__spill_init(&group->spill);
-	group->tables = ktr__reader_tables(cursor->reader);
-	group->n_cpus = info->n_cpus;
-	group->has_id = with_id;
-	group->keeps = with_id ? GROUP_ID : 0;
-	group_read(group, cursor->kind, letters);
-	group->site.n_ids = group->tables->n_sites + 1;
-	group->thread.n_ids = group->tables->n_threads + 1;
-	if (group->by_parts & GROUP_SITE)
-		group->site.number = calloc(group->site.n_ids, sizeof(*group->site.number));
-	if (group->by_parts & GROUP_THREAD)
-		group->thread.number = calloc(group->thread.n_ids, sizeof(*group->thread.number));
-	group->place = calloc(group_most(group->tables, info, group->by_parts), sizeof(*group->place));
-	if (!group->place || (group->by_parts & GROUP_SITE && !group->site.number) ||
-	    (group->by_parts & GROUP_THREAD && !group->thread.number))
-		return -ENOMEM;
-	return 0;
-}
-
-int ktr__sql_group_make(struct ktr__sql_group **out, struct ktr__sql_cursor *cursor, const char *letters,
-			int with_id)
+int ktr__sql_group_make(struct ktr__sql_group **out, struct ktr__sql_cursor *cursor,
+			const struct ktr__sql_plan *plan, const char *letters, int with_id)
 {
 	struct ktr__sql_group *group = calloc(1, sizeof(*group));
 	int rc;
@@ -487,12 +369,10 @@ int ktr__sql_group_make(struct ktr__sql_group **out, struct ktr__sql_cursor *cur
 	*out = group;
 	if (!group)
 		return SQLITE_NOMEM;
-	rc = group_init(group, cursor, letters, with_id);
-	if (!rc)
-		rc = ktr__reader_wants(cursor->reader, group_wants, group);
-	if (!rc)
-		rc = group_walk(group, cursor);
-	ktr__reader_wants(cursor->reader, NULL, NULL);
+	group->has_id = with_id;
+	group->grouping.keeps = with_id ? KTR__SQL_OF_ID : 0;
+	group_read(&group->grouping, cursor->kind, letters);
+	rc = group_all(group, cursor, plan);
 	if (!rc)
 		rc = group_sort(group);
 	if (rc == -ENOMEM)
@@ -504,15 +384,7 @@ void ktr__sql_group_free(struct ktr__sql_group *group)
 {
 	if (!group)
 		return;
-	for (uint32_t i = 0; i < group->n_lists; i++)
-		free(group->list[i].list.bytes);
-	ktr__spill_free(&group->spill);
-	free(group->site.number);
-	free(group->site.like);
-	free(group->thread.number);
-	free(group->thread.like);
-	free(group->place);
-	free(group->list);
+	group_forget(group);
 	free(group->order);
 	free(group);
 }
@@ -524,24 +396,15 @@ int ktr__sql_group_has_id(const struct ktr__sql_group *group)
 
 int ktr__sql_group_next(struct ktr__sql_group *group, struct ktr_event *event)
 {
-	while (group->row == group->end) {
-		struct group_list *list;
-		int64_t n;
+	while (group->at < group->n_order) {
+		const struct group_order *order = &group->order[group->at];
+		int rc = ktr__sql_part_next(&group->part[order->part], order->list, !group->is_begun, event);
 
-		if (group->at == group->n_lists)
-			return 0;
-		list = &group->list[group->order[group->at]];
-		if (!list->is_begun) {
-			list->is_begun = 1;
-			*event = list->like;
-			event->time_ns = 0;
-		}
-		n = ktr__spill_take(&group->spill, &list->list, &group->row);
-		if (n < 0)
-			return (int)n;
-		group->end = group->row + n;
-		group->at += n == 0;
+		group->is_begun = 1;
+		if (rc)
+			return rc;
+		group->at++;
+		group->is_begun = 0;
 	}
-	group_get_row(group, event);
-	return 1;
+	return 0;
 }

@@ -5,12 +5,14 @@
  * large as the trace.
  *
  * What events are grouped by is of their call site, their thread or their CPU. So the group of each is looked up by
- * its number. One walk puts of each event the columns that are used into the list of its group; SQLite then gets
- * group after group, in the order of their values, and the events of each in the order of the walk.
+ * its number. A walk, which threads may share (ktr__sql_share()), puts of each event the columns that are used
+ * into the list of its group; SQLite then gets group after group, in the order of their values, and the events of
+ * each in the order of the walk.
  */
 #ifndef ANALYZE_SQL_GROUP_H
 #define ANALYZE_SQL_GROUP_H
 
+#include "analyze/sql/sql_plan.h"
 #include "analyze/sql/sql_table.h"
 
 #include <sqlite3.h>
@@ -30,11 +32,11 @@ int ktr__sql_group_best(sqlite3_index_info *info, const struct ktr__sql_kind *ki
 size_t ktr__sql_group_letters(const struct ktr__sql_kind *kind);
 
 /*
- * Walks what cursor->reader has left and groups it by the plan's letters. with_id: ktr__sql_event_id() of the
- * events is wanted, too. Owned group, in any case; an SQLite code.
+ * Begins the plan's walk and groups it by the letters. with_id: ktr__sql_event_id() of the events is wanted, too.
+ * Owned group, in any case; an SQLite code.
  */
-int ktr__sql_group_make(struct ktr__sql_group **out, struct ktr__sql_cursor *cursor, const char *letters,
-			int with_id);
+int ktr__sql_group_make(struct ktr__sql_group **out, struct ktr__sql_cursor *cursor,
+			const struct ktr__sql_plan *plan, const char *letters, int with_id);
 void ktr__sql_group_free(struct ktr__sql_group *group);
 
 /* Is ktr__sql_event_id() that of the event that was walked? */

@@ -315,3 +315,13 @@ int ktr__sql_plan_start(struct ktr__sql_cursor *cursor, struct ktr__sql_plan *pl
 	plan->filter = NULL;
 	return rc ? SQLITE_ERROR : SQLITE_OK;
 }
+
+int ktr__sql_plan_restart(struct ktr__sql_cursor *cursor, const struct ktr__sql_plan *plan, int reverse)
+{
+	struct ktr__sql_plan copy = *plan;
+
+	copy.filter = plan->filter ? sqlite3_mprintf("%s", plan->filter) : NULL;
+	if (plan->filter && !copy.filter)
+		return SQLITE_NOMEM;
+	return ktr__sql_plan_start(cursor, &copy, reverse);
+}

@@ -43,4 +43,7 @@ int ktr__sql_plan_make(struct ktr__sql_cursor *cursor, const char *text, sqlite3
  */
 int ktr__sql_plan_start(struct ktr__sql_cursor *cursor, struct ktr__sql_plan *plan, int reverse);
 
+/* The same with a copy of the plan, which can begin so more than once. */
+int ktr__sql_plan_restart(struct ktr__sql_cursor *cursor, const struct ktr__sql_plan *plan, int reverse);
+
 #endif

@@ -10,18 +10,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SPILL_BYTES ((size_t)8 << 20) /* [bytes] of memory that all lists take, about */
 #define SPILL_LEAST ((size_t)4 << 10) /* [bytes] of a block */
 #define SPILL_MOST  ((size_t)64 << 10)
 
-void ktr__spill_init(struct ktr__spill *spill)
+void ktr__spill_init(struct ktr__spill *spill, size_t memory)
 {
-	*spill = (struct ktr__spill){ .fd = -1, .block = SPILL_MOST };
+	*spill = (struct ktr__spill){ .fd = -1, .memory = memory, .block = SPILL_MOST };
 }
 
 void ktr__spill_lists(struct ktr__spill *spill, size_t n)
 {
-	size_t block = SPILL_BYTES / n;
+	size_t block = spill->memory / n;
 
 	spill->block = block < SPILL_LEAST ? SPILL_LEAST : block > SPILL_MOST ? SPILL_MOST : block;
 }

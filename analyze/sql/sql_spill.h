@@ -22,6 +22,7 @@ struct ktr__spill_list {
 };
 
 struct ktr__spill {
+	size_t memory; /* [bytes] that all lists take, about */
 	size_t block; /* [bytes] of a list's memory */
 	int fd;
 	uint64_t end; /* [bytes] of the file */
@@ -31,7 +32,8 @@ struct ktr__spill {
 	size_t room;
 };
 
-void ktr__spill_init(struct ktr__spill *spill);
+/* memory: [bytes] that all lists are to take, about. */
+void ktr__spill_init(struct ktr__spill *spill, size_t memory);
 void ktr__spill_free(struct ktr__spill *spill);
 
 /* So many lists there are now: the memory of further ones is less. */

@@ -321,10 +321,10 @@ static void measure_reading(struct subject *s)
 	reads_shared(s, "export perfetto -j J -o /dev/null TRACE", s->n_events, 0.053);
 	reads(s, "export parquet -o PICTURE TRACE", s->n_events, 0.02);
 	reads(s, "sql TRACE SQL_WINDOW", s->n_window, 0.27);
-	reads(s, "sql TRACE SQL_CLASS", s->n_events, 0.04);
-	reads(s, "sql TRACE SQL_SITE", s->n_events, 0.04);
-	reads(s, "sql TRACE SQL_THREAD", s->n_events, 0.04);
-	reads(s, "sql TRACE SQL_CPU", s->n_events, 0.04);
+	reads_shared(s, "sql -j J TRACE SQL_CLASS", s->n_events, 0.04);
+	reads_shared(s, "sql -j J TRACE SQL_SITE", s->n_events, 0.04);
+	reads_shared(s, "sql -j J TRACE SQL_THREAD", s->n_events, 0.04);
+	reads_shared(s, "sql -j J TRACE SQL_CPU", s->n_events, 0.04);
 }
 
 static void measure_sums(struct subject *s)

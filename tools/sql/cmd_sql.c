@@ -2,6 +2,7 @@
 /*
  * ktr sql: questions to a trace in SQL.
  */
+#include "analyze/print/crew.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
@@ -17,12 +18,15 @@
 struct sql_command {
 	struct find find;
 	int csv, json, alone;
+	uint64_t n_threads;
 };
 
 static const struct option_row sql_rows[] = {
 	OPTIONS_SOURCE(struct sql_command, find),
 	OPTION_FLAG(0, "csv", struct sql_command, csv, "print CSV"),
 	OPTION_FLAG(0, "json", struct sql_command, json, "print JSON, one object a line"),
+	OPTION_NUMBER('j', "threads", "N", struct sql_command, n_threads, 1, KTR__CREW_MOST,
+		      "group with N threads; the answer is the same (the CPUs there are, up to 4)"),
 	OPTION_FLAG(0, "no-join", struct sql_command, alone,
 		    "this directory alone: no rotated ones, nothing from its session"),
 };
@@ -61,16 +65,17 @@ static int sql_notes(const char *command, const struct ktr__sql *sql, int status
 	return status ? status : ktr__sql_is_partial(sql);
 }
 
-static int sql_start(const char *command, const char *path, int alone, enum sql_form form,
-		     const char *query)
+static int sql_start(const struct sql_command *c, const char *path, enum sql_form form, const char *query)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
+	const char *command = c->find.command;
 	struct sql_shell shell = { .command = command, .form = form, .to = stdout };
 	int status;
 
-	if (ktr__sql_open(&shell.sql, path, alone, &err))
+	if (ktr__sql_open(&shell.sql, path, c->alone, &err))
 		return fail_with(command, &err);
 	ktr__sql_watch(shell.sql, progress_step);
+	ktr__sql_share(shell.sql, c->n_threads);
 	shell.is_paged = isatty(STDOUT_FILENO) && form == SQL_FORM_BOX;
 	if (shell.is_paged)
 		setenv("LESS", "FRSX", 0); /* rows are not folded */
@@ -90,14 +95,12 @@ static int sql_start(const char *command, const char *path, int alone, enum sql_
 	return status;
 }
 #else
-static int sql_start(const char *command, const char *path, int alone, enum sql_form form,
-		     const char *query)
+static int sql_start(const struct sql_command *c, const char *path, enum sql_form form, const char *query)
 {
 	(void)path;
-	(void)alone;
 	(void)form;
 	(void)query;
-	return fail(command,
+	return fail(c->find.command,
 		    "ktr was built without SQLite: install libsqlite3-dev and build it again");
 }
 #endif
@@ -146,7 +149,7 @@ static int cmd_sql(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	query = sql_query(&c.find, &argc, argv);
 	rc = find_source(&c.find, argc, argv, 0, path, sizeof(path));
-	return rc ? rc : sql_start(argv[0], path, c.alone, form, query);
+	return rc ? rc : sql_start(&c, path, form, query);
 }
 
 COMMAND(sql, "ask a trace questions in SQL", cmd_sql);

@@ -67,11 +67,14 @@ is "a count with a window" "$(rows "SELECT count(*) FROM events WHERE time >= 0 
 is "a count joined" "$(rows 'SELECT count(*) FROM (SELECT 1 UNION ALL SELECT 2), events')" "$((2 * n))"
 
 # Rows that are handed over grouped are those that SQLite groups by itself: it cannot ask for +class so. The last ones
-# are more than there is memory for.
+# are more than there is memory for. Threads that share the walk give the same rows.
 while read -r by rest; do
 	[ -n "$by" ] || continue
 	query="SELECT $(echo "$by" | sed 's/+//g'), count(*), $rest FROM events"
-	is "GROUP BY $by" "$(rows "$query GROUP BY $(echo "$by" | sed 's/+//g')" | md5sum)" "$(rows "$query GROUP BY $by" | md5sum)"
+	plain="$query GROUP BY $(echo "$by" | sed 's/+//g')"
+	want=$(rows "$query GROUP BY $by" | md5sum)
+	is "GROUP BY $by" "$(rows "$plain" | md5sum)" "$want"
+	is "GROUP BY $by, by three threads" "$(rows -j 3 "$plain" | md5sum)" "$want"
 done <<END
 +class sum(arg0), avg(arg0)
 +site sum(arg0), total(idx), max(msg)
@@ -87,6 +90,10 @@ END
 rows 'EXPLAIN SELECT class, sum(arg0) FROM events GROUP BY class' | grep -q Sorter && fail "events are sorted to be grouped"
 is "grouped and filtered" "$(rows "SELECT class, count(*) FROM events WHERE time >= 0 AND filter = 'arg0 < 10' GROUP BY class" | md5sum)" \
 	"$(rows "SELECT class, count(*) FROM events WHERE time >= 0 AND filter = 'arg0 < 10' GROUP BY +class" | md5sum)"
+for window in "filter = 'arg0 < 10' AND time >= 0" 'time BETWEEN 100000 AND 300000' 'time < 5' 'time > 1e15'; do
+	is "grouped, with a window" "$(rows -j 3 "SELECT class, count(*), group_concat(time) FROM events WHERE $window GROUP BY class" | md5sum)" \
+		"$(rows "SELECT class, count(*), group_concat(time) FROM events WHERE $window GROUP BY +class" | md5sum)"
+done
 is "no groups" "$(rows "SELECT class, count(*) FROM events WHERE time < 0 GROUP BY class")" ""
 is "counters grouped" "$(rows 'SELECT grp, id, count(*), sum(value) FROM counters GROUP BY grp')" "queue,depth,1000,499500"
 
@@ -300,6 +307,11 @@ for stream in ktr.out/cpu_? ktr.out/ring_?; do
 done
 status 1 "$ktr" sql 'SELECT count(*) FROM events; SELECT count(*) FROM spans; SELECT count(*) FROM losses'
 [ -s err ] || fail "nothing was said of the damage"
+query='SELECT class, count(*), sum(arg0) FROM events GROUP BY class'
+"$ktr" sql -j 1 "$query" >want 2>err.want
+"$ktr" sql -j 3 "$query" >got 2>err
+is "grouped by three threads, of a damaged trace: exit status" $? 1
+cmp want got && cmp err.want err || fail "grouped by three threads, of a damaged trace: $(cat got err)"
 for file in ktr.out/metadata ktr.out/ktr/*; do
 	for at in 10 200 900; do
 		printf '\200\000"}' | dd of="$file" bs=1 seek=$at conv=notrunc 2>dd.log
