@@ -319,7 +319,7 @@ static void measure_reading(struct subject *s)
 	reads_shared(s, "json -j J --head HEAD TRACE", n_head, 0.027);
 	reads_shared(s, "export csv -j J -o /dev/null TRACE", s->n_events, 0.05);
 	reads_shared(s, "export perfetto -j J -o /dev/null TRACE", s->n_events, 0.053);
-	reads(s, "export parquet -o PICTURE TRACE", s->n_events, 0.02);
+	reads_shared(s, "export parquet -j J -o PICTURE TRACE", s->n_events, 0.02);
 	reads(s, "sql TRACE SQL_WINDOW", s->n_window, 0.27);
 	reads_shared(s, "sql -j J TRACE SQL_CLASS", s->n_events, 0.04);
 	reads_shared(s, "sql -j J TRACE SQL_SITE", s->n_events, 0.04);

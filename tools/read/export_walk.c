@@ -23,6 +23,7 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 		walk_close(walk);
 		return 1;
 	}
+	e->n_threads = ktr__crew_threads(walk->n_threads);
 	sink = &e->sink;
 	/* What has tracks has those of locks and memory, too. */
 	if (format->slices != NULL && ktr__derive_new(&derive, walk->reader, sink, 0) == 0)

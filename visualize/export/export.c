@@ -27,6 +27,11 @@ const struct ktr__export_format *ktr__export_find(const char *name)
 	return NULL;
 }
 
+static int export_is_shared(const struct ktr__export_format *format)
+{
+	return format->sharing == KTR__EXPORT_IN_ORDER || format->sharing == KTR__EXPORT_LINES;
+}
+
 static int export_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__export *e = (struct ktr__export *)sink;
@@ -126,7 +131,7 @@ int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format 
 	e->to = e->file.to;
 	e->symbols = ktr__reader_symbols(reader);
 	e->out = &e->own;
-	if (format->sharing != KTR__EXPORT_ALONE)
+	if (export_is_shared(format))
 		rc = ktr__out_open(&e->own, -1);
 	if (rc == 0 && format->slices != NULL)
 		rc = ktr__slices_init(&e->slices, e->info, format->slices, e);
@@ -148,7 +153,7 @@ int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error 
 		rc = ktr__slices_end(&e->slices);
 	if (rc == 0 && e->format->end != NULL)
 		rc = e->format->end(e);
-	if (rc == 0 && e->format->sharing != KTR__EXPORT_ALONE)
+	if (rc == 0 && export_is_shared(e->format))
 		rc = export_flush(e);
 	if (rc < 0 && e->why.code != 0 && err != NULL && err->code == 0)
 		*err = e->why;

@@ -23,9 +23,10 @@
 
 struct ktr__export;
 
-/* What several threads can do for one export. Both write to its `out`. */
+/* What several threads can do for one export. The last two write to its `out`. */
 enum ktr__export_sharing {
 	KTR__EXPORT_ALONE, /* nothing, and it writes as it likes */
+	KTR__EXPORT_APART, /* likewise, by a thread that it starts if n_threads allows it; it tells of errors */
 	KTR__EXPORT_IN_ORDER, /* one of them has the events, in their order; others read and write */
 	KTR__EXPORT_LINES /* each event is told by itself: each has data of its own */
 };
@@ -57,6 +58,7 @@ struct ktr__export {
 	struct ktr__symbols *symbols; /* names for addresses, or NULL */
 	struct ktr__slices slices;
 	void *data; /* the exporter's; in memory */
+	unsigned n_threads; /* with the caller's: set by it after the beginning; 0 is 1 */
 	int error;
 	char path[4096]; /* of the file in such a folder; "": none */
 	struct ktr_error why; /* what went wrong, where the format knows */

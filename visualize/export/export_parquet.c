@@ -2,7 +2,7 @@
 /*
  * Apache Parquet: a column after the other, in groups of PARQUET_ROWS rows, each one page of plain values,
  * compressed by Snappy where ktr was built with it. The footer is Thrift's compact protocol, of which little
- * is needed.
+ * is needed. With threads, one compresses and writes a group while the other fills the next one.
  *
  * A row is an event, or a loss of kind "loss" with its number of events in arg0. An argument is in argN if
  * it is an integer or a pointer (64 bits, unsigned ones as they are), in realN if it is a double, in textN
@@ -18,11 +18,14 @@
 #include "conf/kit/utf8.h"
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
+#include "visualize/export/thrift.h"
 #include "visualize/model/column.h"
 #include "visualize/model/label.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #if KTR_HAVE_SNAPPY
 #include <snappy-c.h>
@@ -39,13 +42,6 @@ enum {
 	PARQUET_DOUBLE = 5,
 	PARQUET_TEXT = 6
 }; /* types */
-enum {
-	THRIFT_I32 = 5,
-	THRIFT_I64 = 6,
-	THRIFT_BINARY = 8,
-	THRIFT_LIST = 9,
-	THRIFT_STRUCT = 12
-};
 
 /* Name, type, optional. Those of arguments come as six each, in this order. */
 #define PARQUET_COLUMNS(X)                                                                         \
@@ -91,67 +87,30 @@ struct parquet_thread {
 	struct parquet_kept text[PARQUET_THREAD_TEXTS];
 };
 
-struct parquet {
+/* A group of rows. */
+struct parquet_rows {
 	struct ktr__column values[COLUMNS]; /* of optional ones, behind PARQUET_LEVELS bytes for which are there */
+	uint8_t there[COLUMNS][PARQUET_ROWS / 8]; /* bits: not null */
+	uint32_t n;
+	uint64_t least_ns, greatest_ns;
+};
+
+struct parquet {
+	struct parquet_rows rows[2]; /* one is filled, the other may be written by a thread meanwhile */
+	struct parquet_rows *fills;
 	struct ktr__column kept; /* texts, and PARQUET_PIECE bytes more that are copied along */
 	struct parquet_site *site; /* owned, by id */
 	struct parquet_thread *thread; /* owned, by id */
 	uint32_t n_sites, n_threads;
-	uint8_t there[COLUMNS][PARQUET_ROWS / 8]; /* bits: not null */
-	uint32_t n;                               /* rows of the group that is being filled */
-	struct ktr__column footer;                /* row groups */
+	/* Of who writes, which is one at a time: */
+	const struct parquet_rows *writes;
+	int is_writing, rc; /* a thread is; what it returned */
+	int error; /* of writing: 0 or -errno */
+	pthread_t writer;
+	struct ktr__column footer; /* row groups */
 	struct ktr__column page, packed, text;
 	uint64_t n_rows, n_groups, offset;
-	uint64_t least_ns, greatest_ns; /* of the group */
 };
-
-/* ---- thrift ---- */
-
-/* The head of a field; their numbers go up within a structure. */
-static void parquet_thrift_field(struct ktr__column *to, unsigned *last, unsigned field,
-				 unsigned type)
-{
-	uint8_t head = (uint8_t)((field - *last) << 4 | type);
-
-	ktr__column_bytes(to, &head, 1);
-	*last = field;
-}
-
-static void parquet_thrift_number(struct ktr__column *to, unsigned *last, unsigned field,
-				  unsigned type, int64_t number)
-{
-	parquet_thrift_field(to, last, field, type);
-	ktr__column_signed(to, number);
-}
-
-static void parquet_thrift_bytes(struct ktr__column *to, const void *bytes, size_t n)
-{
-	ktr__column_number(to, n);
-	ktr__column_bytes(to, bytes, n);
-}
-
-static void parquet_thrift_text(struct ktr__column *to, unsigned *last, unsigned field,
-				const char *text)
-{
-	parquet_thrift_field(to, last, field, THRIFT_BINARY);
-	parquet_thrift_bytes(to, text, strlen(text));
-}
-
-static void parquet_thrift_list(struct ktr__column *to, unsigned *last, unsigned field,
-				unsigned type, uint64_t n)
-{
-	uint8_t head = (uint8_t)((n < 15 ? n : 15) << 4 | type);
-
-	parquet_thrift_field(to, last, field, THRIFT_LIST);
-	ktr__column_bytes(to, &head, 1);
-	if (n >= 15)
-		ktr__column_number(to, n);
-}
-
-static void parquet_thrift_end(struct ktr__column *to)
-{
-	ktr__column_bytes(to, "", 1);
-}
 
 /* ---- pages ---- */
 
@@ -183,38 +142,26 @@ static int parquet_pack(struct parquet *p, const uint8_t *page, size_t n_page)
 
 static void parquet_write(struct ktr__export *e, struct parquet *p, const struct ktr__column *bytes)
 {
-	fwrite(bytes->bytes, 1, bytes->n, e->to);
+	errno = 0;
+	if (bytes->n != 0 && fwrite(bytes->bytes, 1, bytes->n, e->to) != bytes->n && p->error == 0)
+		p->error = errno != 0 ? -errno : -EIO;
 	p->offset += bytes->n;
 }
 
 /* Puts which values are there before them: one run of bits. How many bytes of the room for it are left. */
 static size_t parquet_levels(struct parquet *p, unsigned column)
 {
-	uint32_t groups = (p->n + 7) / 8, length;
+	uint32_t groups = (p->writes->n + 7) / 8, length;
 	struct ktr__column *to = &p->text;
-	uint8_t *end = p->values[column].bytes + PARQUET_LEVELS;
+	uint8_t *end = p->writes->values[column].bytes + PARQUET_LEVELS;
 
 	ktr__column_clear(to);
 	ktr__column_number(to, (uint64_t)groups << 1 | 1);
-	ktr__column_bytes(to, p->there[column], groups);
+	ktr__column_bytes(to, p->writes->there[column], groups);
 	length = (uint32_t)to->n;
 	memcpy(end - length, to->bytes, length);
 	memcpy(end - length - 4, &length, 4);
 	return PARQUET_LEVELS - 4 - length;
-}
-
-/* Empties a column. 0 or -ENOMEM. */
-static int parquet_clear(struct parquet *p, unsigned column)
-{
-	struct ktr__column *to = &p->values[column];
-
-	ktr__column_clear(to);
-	if (!parquet_columns[column].optional)
-		return 0;
-	if (ktr__column_room(to, PARQUET_LEVELS) != 0)
-		return -ENOMEM;
-	to->n = PARQUET_LEVELS;
-	return 0;
 }
 
 /* Describes the column's chunk in the footer. */
@@ -223,100 +170,166 @@ static void parquet_describe(struct parquet *p, unsigned column, uint64_t at, ui
 	struct ktr__column *to = &p->footer;
 	unsigned last = 0, inner = 0, part = 0;
 
-	parquet_thrift_number(to, &last, 2, THRIFT_I64, (int64_t)at);
-	parquet_thrift_field(to, &last, 3, THRIFT_STRUCT);
-	parquet_thrift_number(to, &inner, 1, THRIFT_I32, parquet_columns[column].type);
-	parquet_thrift_list(to, &inner, 2, THRIFT_I32, 2);
+	ktr__thrift_number(to, &last, 2, KTR__THRIFT_I64, (int64_t)at);
+	ktr__thrift_field(to, &last, 3, KTR__THRIFT_STRUCT);
+	ktr__thrift_number(to, &inner, 1, KTR__THRIFT_I32, parquet_columns[column].type);
+	ktr__thrift_list(to, &inner, 2, KTR__THRIFT_I32, 2);
 	ktr__column_signed(to, 0); /* plain */
 	ktr__column_signed(to, 3); /* levels: runs */
-	parquet_thrift_list(to, &inner, 3, THRIFT_BINARY, 1);
-	parquet_thrift_bytes(to, parquet_columns[column].name,
+	ktr__thrift_list(to, &inner, 3, KTR__THRIFT_BINARY, 1);
+	ktr__thrift_bytes(to, parquet_columns[column].name,
 			     strlen(parquet_columns[column].name));
-	parquet_thrift_number(to, &inner, 4, THRIFT_I32, PARQUET_CODEC);
-	parquet_thrift_number(to, &inner, 5, THRIFT_I64, p->n);
-	parquet_thrift_number(to, &inner, 6, THRIFT_I64, (int64_t)raw);
-	parquet_thrift_number(to, &inner, 7, THRIFT_I64, (int64_t)(p->offset - at));
-	parquet_thrift_number(to, &inner, 9, THRIFT_I64, (int64_t)at);
+	ktr__thrift_number(to, &inner, 4, KTR__THRIFT_I32, PARQUET_CODEC);
+	ktr__thrift_number(to, &inner, 5, KTR__THRIFT_I64, p->writes->n);
+	ktr__thrift_number(to, &inner, 6, KTR__THRIFT_I64, (int64_t)raw);
+	ktr__thrift_number(to, &inner, 7, KTR__THRIFT_I64, (int64_t)(p->offset - at));
+	ktr__thrift_number(to, &inner, 9, KTR__THRIFT_I64, (int64_t)at);
 	if (column == COLUMN_ts_ns) {
-		parquet_thrift_field(to, &inner, 12, THRIFT_STRUCT);
-		parquet_thrift_field(to, &part, 5, THRIFT_BINARY);
-		parquet_thrift_bytes(to, &p->greatest_ns, 8);
-		parquet_thrift_field(to, &part, 6, THRIFT_BINARY);
-		parquet_thrift_bytes(to, &p->least_ns, 8);
-		parquet_thrift_end(to);
+		ktr__thrift_field(to, &inner, 12, KTR__THRIFT_STRUCT);
+		ktr__thrift_field(to, &part, 5, KTR__THRIFT_BINARY);
+		ktr__thrift_bytes(to, &p->writes->greatest_ns, 8);
+		ktr__thrift_field(to, &part, 6, KTR__THRIFT_BINARY);
+		ktr__thrift_bytes(to, &p->writes->least_ns, 8);
+		ktr__thrift_end(to);
 	}
-	parquet_thrift_end(to);
-	parquet_thrift_end(to);
+	ktr__thrift_end(to);
+	ktr__thrift_end(to);
 }
 
 static int parquet_column(struct ktr__export *e, struct parquet *p, unsigned column)
 {
 	struct ktr__column *head = &p->text;
-	const struct ktr__column *values = &p->values[column];
+	const struct ktr__column *values = &p->writes->values[column];
 	unsigned last = 0, inner = 0;
 	uint64_t at = p->offset;
 	size_t skip, n_page;
 
-	if (values->error || p->kept.error)
+	if (values->error)
 		return -ENOMEM;
 	skip = parquet_columns[column].optional ? parquet_levels(p, column) : 0;
 	n_page = values->n - skip;
 	if (p->text.error || parquet_pack(p, values->bytes + skip, n_page) != 0)
 		return -ENOMEM;
 	ktr__column_clear(head);
-	parquet_thrift_number(head, &last, 1, THRIFT_I32, 0); /* a page of data */
-	parquet_thrift_number(head, &last, 2, THRIFT_I32, (int64_t)n_page);
-	parquet_thrift_number(head, &last, 3, THRIFT_I32, (int64_t)p->packed.n);
-	parquet_thrift_field(head, &last, 5, THRIFT_STRUCT);
-	parquet_thrift_number(head, &inner, 1, THRIFT_I32, p->n);
-	parquet_thrift_number(head, &inner, 2, THRIFT_I32, 0); /* plain */
-	parquet_thrift_number(head, &inner, 3, THRIFT_I32, 3);
-	parquet_thrift_number(head, &inner, 4, THRIFT_I32, 3);
-	parquet_thrift_end(head);
-	parquet_thrift_end(head);
+	ktr__thrift_number(head, &last, 1, KTR__THRIFT_I32, 0); /* a page of data */
+	ktr__thrift_number(head, &last, 2, KTR__THRIFT_I32, (int64_t)n_page);
+	ktr__thrift_number(head, &last, 3, KTR__THRIFT_I32, (int64_t)p->packed.n);
+	ktr__thrift_field(head, &last, 5, KTR__THRIFT_STRUCT);
+	ktr__thrift_number(head, &inner, 1, KTR__THRIFT_I32, p->writes->n);
+	ktr__thrift_number(head, &inner, 2, KTR__THRIFT_I32, 0); /* plain */
+	ktr__thrift_number(head, &inner, 3, KTR__THRIFT_I32, 3);
+	ktr__thrift_number(head, &inner, 4, KTR__THRIFT_I32, 3);
+	ktr__thrift_end(head);
+	ktr__thrift_end(head);
 	parquet_write(e, p, head);
 	parquet_write(e, p, &p->packed);
 	parquet_describe(p, column, at, n_page + head->n);
-	return parquet_clear(p, column) != 0 ? -ENOMEM : head->error;
+	return head->error;
 }
 
-static int parquet_flush(struct ktr__export *e)
+/* Writes the group. 0 or -errno. */
+static int parquet_group(struct ktr__export *e)
 {
 	struct parquet *p = e->data;
 	unsigned last = 0;
 	uint64_t at = p->offset;
 	int rc = 0;
 
-	if (p->n == 0)
-		return 0;
-	parquet_thrift_list(&p->footer, &last, 1, THRIFT_STRUCT, COLUMNS);
+	ktr__thrift_list(&p->footer, &last, 1, KTR__THRIFT_STRUCT, COLUMNS);
 	for (unsigned i = 0; i < COLUMNS && rc == 0; i++)
 		rc = parquet_column(e, p, i);
-	parquet_thrift_number(&p->footer, &last, 2, THRIFT_I64, (int64_t)(p->offset - at));
-	parquet_thrift_number(&p->footer, &last, 3, THRIFT_I64, p->n);
-	parquet_thrift_end(&p->footer);
-	p->n_rows += p->n;
+	ktr__thrift_number(&p->footer, &last, 2, KTR__THRIFT_I64, (int64_t)(p->offset - at));
+	ktr__thrift_number(&p->footer, &last, 3, KTR__THRIFT_I64, p->writes->n);
+	ktr__thrift_end(&p->footer);
+	p->n_rows += p->writes->n;
 	p->n_groups++;
-	p->n = 0;
-	memset(p->there, 0, sizeof(p->there));
-	return rc ? rc : p->footer.error;
+	if (rc == 0)
+		rc = p->error;
+	return rc != 0 ? rc : p->footer.error;
+}
+
+static void *parquet_writer(void *export)
+{
+	struct ktr__export *e = export;
+	struct parquet *p = e->data;
+
+	p->rc = parquet_group(e);
+	return NULL;
+}
+
+/* Waits until nobody writes. What the thread returned: 0 or -errno. */
+static int parquet_wait(struct parquet *p)
+{
+	if (!p->is_writing)
+		return 0;
+	pthread_join(p->writer, NULL);
+	p->is_writing = 0;
+	return p->rc;
+}
+
+/* Has a thread write the group. Is one? */
+static int parquet_hand_over(struct ktr__export *e)
+{
+	struct parquet *p = e->data;
+	sigset_t all, before;
+
+	if (e->n_threads < 2)
+		return 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	p->is_writing = pthread_create(&p->writer, NULL, parquet_writer, e) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return p->is_writing;
+}
+
+/* Empties the columns. 0 or -ENOMEM. */
+static int parquet_clear(struct parquet_rows *rows)
+{
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		struct ktr__column *to = &rows->values[i];
+
+		ktr__column_clear(to);
+		if (!parquet_columns[i].optional)
+			continue;
+		if (ktr__column_room(to, PARQUET_LEVELS) != 0)
+			return -ENOMEM;
+		to->n = PARQUET_LEVELS;
+	}
+	rows->n = 0;
+	memset(rows->there, 0, sizeof(rows->there));
+	return 0;
+}
+
+static int parquet_flush(struct ktr__export *e)
+{
+	struct parquet *p = e->data;
+	int rc = parquet_wait(p);
+
+	if (rc != 0 || p->fills->n == 0)
+		return rc;
+	p->writes = p->fills;
+	if (parquet_hand_over(e))
+		p->fills = p->fills == &p->rows[0] ? &p->rows[1] : &p->rows[0];
+	else
+		rc = parquet_group(e);
+	return rc != 0 ? rc : parquet_clear(p->fills);
 }
 
 /* ---- rows ---- */
 
 static void parquet_i32(struct parquet *p, unsigned column, uint32_t number)
 {
-	ktr__column_bytes(&p->values[column], &number, 4);
+	ktr__column_bytes(&p->fills->values[column], &number, 4);
 }
 
 static void parquet_word(struct parquet *p, unsigned column, uint64_t word)
 {
-	ktr__column_bytes(&p->values[column], &word, 8);
+	ktr__column_bytes(&p->fills->values[column], &word, 8);
 }
 
 static inline void parquet_is_there(struct parquet *p, unsigned column)
 {
-	p->there[column][p->n / 8] |= (uint8_t)(1u << p->n % 8);
+	p->fills->there[column][p->fills->n / 8] |= (uint8_t)(1u << p->fills->n % 8);
 }
 
 /* Adds a text to a column or to those that are kept. */
@@ -338,7 +351,7 @@ static void parquet_clean(struct ktr__column *to, const char *bytes, size_t n)
 
 static void parquet_text(struct parquet *p, unsigned column, const char *text)
 {
-	parquet_clean(&p->values[column], text ? text : "", text ? strlen(text) : 0);
+	parquet_clean(&p->fills->values[column], text ? text : "", text ? strlen(text) : 0);
 }
 
 static void parquet_keep(struct parquet *p, struct parquet_kept *kept, const char *text)
@@ -353,7 +366,7 @@ static void parquet_keep(struct parquet *p, struct parquet_kept *kept, const cha
 
 static inline void parquet_put(struct parquet *p, unsigned column, const struct parquet_kept *kept)
 {
-	struct ktr__column *to = &p->values[column];
+	struct ktr__column *to = &p->fills->values[column];
 	const uint8_t *from = p->kept.bytes + kept->at;
 
 	if (p->kept.error || ktr__column_room(to, kept->n + PARQUET_PIECE) != 0)
@@ -400,7 +413,7 @@ static const struct parquet_thread *parquet_thread(struct parquet *p, const stru
 /* What the event says, written where it is to be: seldom something of it is not clean. */
 static void parquet_message(struct parquet *p, const struct ktr_event *event)
 {
-	struct ktr__column *to = &p->values[COLUMN_message];
+	struct ktr__column *to = &p->fills->values[COLUMN_message];
 	char *at, text[PARQUET_TEXT_MOST];
 	uint32_t length;
 	int is_plain;
@@ -430,11 +443,11 @@ static void parquet_arg(struct ktr__export *e, const struct ktr_event *event, un
 	case KTR_ARG_STR:
 		if (event->str[i].is_null)
 			break;
-		parquet_clean(&p->values[COLUMN_text0 + i], event->str[i].bytes, event->str[i].n_bytes);
+		parquet_clean(&p->fills->values[COLUMN_text0 + i], event->str[i].bytes, event->str[i].n_bytes);
 		parquet_is_there(p, COLUMN_text0 + i);
 		break;
 	case KTR_ARG_STACK:
-		parquet_clean(&p->values[COLUMN_text0 + i], stack,
+		parquet_clean(&p->fills->values[COLUMN_text0 + i], stack,
 			      ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", stack));
 		parquet_is_there(p, COLUMN_text0 + i);
 		break;
@@ -451,10 +464,10 @@ static void parquet_arg(struct ktr__export *e, const struct ktr_event *event, un
 /* What rows of both kinds have; the row counts when the caller is done with it. */
 static void parquet_row(struct parquet *p, uint64_t ns, uint32_t cpu)
 {
-	if (p->n == 0 || ns < p->least_ns)
-		p->least_ns = ns;
-	if (p->n == 0 || ns > p->greatest_ns)
-		p->greatest_ns = ns;
+	if (p->fills->n == 0 || ns < p->fills->least_ns)
+		p->fills->least_ns = ns;
+	if (p->fills->n == 0 || ns > p->fills->greatest_ns)
+		p->fills->greatest_ns = ns;
 	parquet_word(p, COLUMN_ts_ns, ns);
 	parquet_i32(p, COLUMN_cpu, cpu);
 }
@@ -463,7 +476,9 @@ static int parquet_end_row(struct ktr__export *e)
 {
 	struct parquet *p = e->data;
 
-	return ++p->n == PARQUET_ROWS ? parquet_flush(e) : 0;
+	if (p->kept.error)
+		return -ENOMEM;
+	return ++p->fills->n == PARQUET_ROWS ? parquet_flush(e) : 0;
 }
 
 static int parquet_event(struct ktr__export *e, const struct ktr_event *event)
@@ -522,18 +537,19 @@ static int parquet_begin(struct ktr__export *e)
 
 	fputs("PAR1", e->to);
 	p->offset = 4;
-	for (unsigned i = 0; i < COLUMNS; i++)
-		if (parquet_clear(p, i) != 0)
-			return -ENOMEM;
-	return 0;
+	p->fills = &p->rows[0];
+	return parquet_clear(p->fills);
 }
 
 static void parquet_free(struct ktr__export *e)
 {
 	struct parquet *p = e->data;
 
-	for (unsigned i = 0; i < COLUMNS; i++)
-		free(p->values[i].bytes);
+	parquet_wait(p);
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		free(p->rows[0].values[i].bytes);
+		free(p->rows[1].values[i].bytes);
+	}
 	free(p->kept.bytes);
 	free(p->site);
 	free(p->thread);
@@ -547,18 +563,18 @@ static void parquet_schema(struct ktr__column *to, unsigned *last)
 {
 	unsigned inner = 0;
 
-	parquet_thrift_list(to, last, 2, THRIFT_STRUCT, COLUMNS + 1);
-	parquet_thrift_text(to, &inner, 4, "ktr");
-	parquet_thrift_number(to, &inner, 5, THRIFT_I32, COLUMNS);
-	parquet_thrift_end(to);
+	ktr__thrift_list(to, last, 2, KTR__THRIFT_STRUCT, COLUMNS + 1);
+	ktr__thrift_text(to, &inner, 4, "ktr");
+	ktr__thrift_number(to, &inner, 5, KTR__THRIFT_I32, COLUMNS);
+	ktr__thrift_end(to);
 	for (unsigned i = 0; i < COLUMNS; i++) {
 		inner = 0;
-		parquet_thrift_number(to, &inner, 1, THRIFT_I32, parquet_columns[i].type);
-		parquet_thrift_number(to, &inner, 3, THRIFT_I32, parquet_columns[i].optional);
-		parquet_thrift_text(to, &inner, 4, parquet_columns[i].name);
+		ktr__thrift_number(to, &inner, 1, KTR__THRIFT_I32, parquet_columns[i].type);
+		ktr__thrift_number(to, &inner, 3, KTR__THRIFT_I32, parquet_columns[i].optional);
+		ktr__thrift_text(to, &inner, 4, parquet_columns[i].name);
 		if (parquet_columns[i].type == PARQUET_TEXT)
-			parquet_thrift_number(to, &inner, 6, THRIFT_I32, 0); /* UTF-8 */
-		parquet_thrift_end(to);
+			ktr__thrift_number(to, &inner, 6, KTR__THRIFT_I32, 0); /* UTF-8 */
+		ktr__thrift_end(to);
 	}
 }
 
@@ -571,21 +587,25 @@ static int parquet_end(struct ktr__export *e)
 	uint32_t length;
 	int rc = parquet_flush(e);
 
-	if (rc != 0)
+	if (rc == 0)
+		rc = parquet_wait(p);
+	if (rc != 0) {
+		e->error = p->error; /* the file's, if it is one */
 		return rc;
+	}
 	ktr__column_clear(to);
-	parquet_thrift_number(to, &last, 1, THRIFT_I32, 1);
+	ktr__thrift_number(to, &last, 1, KTR__THRIFT_I32, 1);
 	parquet_schema(to, &last);
-	parquet_thrift_number(to, &last, 3, THRIFT_I64, (int64_t)p->n_rows);
-	parquet_thrift_list(to, &last, 4, THRIFT_STRUCT, p->n_groups);
+	ktr__thrift_number(to, &last, 3, KTR__THRIFT_I64, (int64_t)p->n_rows);
+	ktr__thrift_list(to, &last, 4, KTR__THRIFT_STRUCT, p->n_groups);
 	ktr__column_bytes(to, p->footer.bytes, p->footer.n);
-	parquet_thrift_list(to, &last, 5, THRIFT_STRUCT, 1);
+	ktr__thrift_list(to, &last, 5, KTR__THRIFT_STRUCT, 1);
 	snprintf(digits, sizeof(digits), "%" PRId64, e->info->utc_offset_ns);
-	parquet_thrift_text(to, &inner, 1, "utc_offset_ns");
-	parquet_thrift_text(to, &inner, 2, digits);
-	parquet_thrift_end(to);
-	parquet_thrift_text(to, &last, 6, "ktr");
-	parquet_thrift_end(to);
+	ktr__thrift_text(to, &inner, 1, "utc_offset_ns");
+	ktr__thrift_text(to, &inner, 2, digits);
+	ktr__thrift_end(to);
+	ktr__thrift_text(to, &last, 6, "ktr");
+	ktr__thrift_end(to);
 	length = (uint32_t)to->n;
 	fwrite(to->bytes, 1, to->n, e->to);
 	fwrite(&length, 4, 1, e->to);
@@ -602,4 +622,5 @@ const struct ktr__export_format ktr__export_parquet = {
 	.loss = parquet_loss,
 	.end = parquet_end,
 	.free = parquet_free,
+	.sharing = KTR__EXPORT_APART,
 };

@@ -320,13 +320,29 @@ static int slices_row(struct ktr__slices *slices, const struct ktr__row *row, ui
 	}
 }
 
+/* A plain event of a thread that has its track: nothing of it is of matter to rows. */
+static inline int slices_is_plain(const struct ktr__slices *slices, const struct ktr_event *event)
+{
+	const struct ktr__timeline *t = &slices->timeline;
+	uint32_t thread = event->thread->id;
+
+	return event->site->kind == KTR_KIND_EVENT && thread < slices->n_threads &&
+	       slices->thread[thread].track != NULL && event->time_ns >= t->now_ns &&
+	       event->time_ns < t->rows.grid.to_ns;
+}
+
 int ktr__slices_event(struct ktr__slices *slices, const struct ktr_event *event)
 {
 	struct ktr__timeline *t = &slices->timeline;
 	const struct ktr_reader_site *site = event->site;
 	struct ktr__slices_thread *thread;
-	int rc = t->sink.event(&t->sink, event);
+	int rc;
 
+	if (slices_is_plain(slices, event)) {
+		t->now_ns = event->time_ns;
+		return slices->to->mark(slices->context, slices->thread[event->thread->id].track, t->now_ns, event);
+	}
+	rc = t->sink.event(&t->sink, event);
 	if (rc != 0 || t->now_ns >= t->rows.grid.to_ns)
 		return rc;
 	thread = slices_thread(slices, event->thread);
