@@ -38,6 +38,8 @@ static struct {
 	volatile sig_atomic_t shows;
 } progress;
 
+static _Thread_local int progress_is_apart;
+
 static uint64_t progress_now(void)
 {
 	struct timespec now;
@@ -57,6 +59,8 @@ static int progress_is_wanted(void)
 {
 	const char *term = getenv("TERM");
 
+	if (progress_is_apart)
+		return 0;
 	if (!progress.decided)
 		progress.wanted = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 	progress.decided = 1;
@@ -151,8 +155,15 @@ static void progress_begin(const char *command)
 		progress.begun_ns = progress_now();
 }
 
+void progress_apart(void)
+{
+	progress_is_apart = 1;
+}
+
 void progress_expect(unsigned n_readers)
 {
+	if (progress_is_apart)
+		return;
 	progress.n_expected = progress.n_readers + n_readers;
 }
 
@@ -177,6 +188,8 @@ void progress_watch(const char *command, struct ktr_reader *reader, uint64_t fro
 
 void progress_count(const char *command)
 {
+	if (progress_is_apart)
+		return;
 	if (progress_is_wanted())
 		progress_begin(command);
 	progress.has_share = 0;
@@ -221,6 +234,8 @@ void progress_quiet(void)
 
 void progress_end(void)
 {
+	if (progress_is_apart)
+		return;
 	progress_wipe();
 	progress.phase[0] = '\0';
 	for (unsigned i = 0; i < progress.n_readers; i++)

@@ -38,6 +38,9 @@ void progress_phase(const char *command, const char *doing);
  */
 void progress_prints(void);
 
+/* From here on what this thread reads is not shown: another one is watched meanwhile. */
+void progress_apart(void);
+
 /* Something is printed while it is counted: nothing is shown until progress_end(). */
 void progress_quiet(void);
 

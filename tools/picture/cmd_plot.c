@@ -8,8 +8,8 @@
 #include "tools/notes.h"
 #include "tools/pair_option.h"
 #include "tools/picture/picture.h"
+#include "tools/picture/plot_verdict.h"
 #include "tools/progress.h"
-#include "tools/report/diff_text.h"
 #include "visualize/chart/plot.h"
 #include "visualize/chart/plots.h"
 #include "visualize/model/palette.h"
@@ -162,16 +162,14 @@ static unsigned plot_wants(const void *context, const struct ktr_reader_site *si
 	return ktr__plot_wants(wanted->plot, site);
 }
 
-/* Feeds a plot with one trace. */
-static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_reader *reader)
+/* Makes a plot and its reader ready for the walk. */
+static int plot_open(struct plot_command *c, struct ktr__plot *plot, struct ktr_reader *reader)
 {
 	struct ktr__plot_options o = c->options;
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct plot_wanted wanted = { plot, NULL };
-	struct ktr_sink *sinks[] = { &plot->sink, &c->notes.sink };
 	int rc;
 
-	memset(plot, 0, sizeof(*plot));
 	rc = picture_window(&c->picture, ktr_reader_info(reader), &o.from_ns, &o.to_ns);
 	if (rc != 0)
 		return rc;
@@ -186,15 +184,24 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	    ktr__derive_new(&c->derive, reader, &plot->sink, 0) != 0)
 		return fail(c->picture.find.command, "not enough memory");
 	wanted.derive = c->derive;
-	if (wanted.derive != NULL)
-		sinks[0] = ktr__derive_sink(wanted.derive);
-	rc = plot_filter(c, plot, reader, sinks[0] != &plot->sink);
+	rc = plot_filter(c, plot, reader, c->derive != NULL);
 	if (rc != 0)
 		return rc;
-	rc = ktr__reader_wants(reader, plot_wants, &wanted);
-	progress_watch(c->picture.find.command, reader, o.from_ns, o.to_ns);
-	if (rc == 0)
-		rc = ktr_reader_walk(reader, sinks, 2);
+	if (ktr__reader_wants(reader, plot_wants, &wanted) != 0)
+		return fail(c->picture.find.command, "not enough memory");
+	return 0;
+}
+
+/* Feeds a plot with its trace. */
+static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_reader *reader)
+{
+	struct ktr_sink *sinks[] = { &plot->sink, &c->notes.sink };
+	int rc;
+
+	if (c->derive != NULL)
+		sinks[0] = ktr__derive_sink(c->derive);
+	progress_watch(c->picture.find.command, reader, plot->options.from_ns, plot->options.to_ns);
+	rc = ktr_reader_walk(reader, sinks, 2);
 	if (c->picture.filter == NULL)
 		plot->n_events += ktr_reader_n_filtered(reader);
 	if (rc == 0)
@@ -204,43 +211,18 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	return fail_with(c->picture.find.command, ktr_reader_error(reader));
 }
 
-/* The words of ktr diff for a series; none where it has not looked at it. */
-static void plot_verdict(void *context, const char *name, char *words, size_t size)
+/* Has what ktr diff says be found out. Around a moment there is nothing that it would say. */
+static void plot_compare(struct plot_command *c, struct plot_verdict *verdict, char paths[2][PATH_MAX])
 {
-	const struct ktr__diff *diff = context;
-	char clean[KTR__LABEL_BYTES], one[120];
-	size_t n = 0;
-
-	for (unsigned i = 0; i < diff->n_rows; i++) {
-		const struct ktr__diff_row *row = &diff->row[i];
-
-		if (row->what != KTR__DIFF_TIME && row->what != KTR__DIFF_TAIL)
-			continue;
-		ktr__label_clean(clean, sizeof(clean), row->name, strlen(row->name));
-		if (strcmp(clean, name) != 0)
-			continue;
-		diff_text_verdict(one, sizeof(one), row);
-		if (n + strlen(one) + 3 < size)
-			n += (size_t)snprintf(words + n, size - n, "%s%s", n ? "; " : "", one);
-	}
-}
-
-/*
- * Compares the traces as ktr diff A B does with the same options, so that chart and command say the same. What it
- * has to complain of has been said by then, or is said by ktr diff.
- */
-static int plot_compare(struct plot_command *c, struct diff_runs *runs, char paths[2][PATH_MAX])
-{
-	char *const path[] = { paths[0], paths[1] };
-
-	runs->options.find.command = c->picture.find.command;
-	runs->options.from = c->picture.from;
-	runs->options.to = c->picture.to;
-	runs->options.filter = c->picture.filter;
-	runs->pair = c->options.pair;
-	runs->compare = (struct ktr__diff_options){ .alpha = 0.05, .least = 0.05 };
-	runs->quiet = 1;
-	return diff_runs_read(runs, c->picture.find.command, path, 1, 1) ? 1 : 0;
+	if (c->kind->n_traces < 2 || c->picture.around != NULL)
+		return;
+	verdict->path = paths;
+	verdict->runs.options.find.command = c->picture.find.command;
+	verdict->runs.options.from = c->picture.from;
+	verdict->runs.options.to = c->picture.to;
+	verdict->runs.options.filter = c->picture.filter;
+	verdict->runs.pair = c->options.pair;
+	plot_verdict_begin(verdict);
 }
 
 /* Reads what the plots need, then draws the first, which knows of the second. */
@@ -249,7 +231,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 	struct ktr_reader *reader[2] = { NULL, NULL };
 	struct ktr__plot plot[2];
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct diff_runs runs = { .n = 0 };
+	struct plot_verdict verdict = { .rc = 0 };
 	unsigned n = 0;
 	int rc = 0;
 
@@ -263,14 +245,17 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 		else if (n == 0 && ktr__colours_init(&c->colours, reader[n]) != 0)
 			rc = fail(c->picture.find.command, "not enough memory");
 		else
-			rc = plot_walk(c, &plot[n], reader[n]);
+			rc = plot_open(c, &plot[n], reader[n]);
 	}
 	plot[0].other = n == 2 ? &plot[1] : NULL;
-	/* Around a moment there is nothing that ktr diff would say. */
-	if (rc == 0 && n == 2 && c->picture.around == NULL) {
-		rc = plot_compare(c, &runs, paths);
-		plot[0].verdict = plot_verdict;
-		plot[0].verdict_context = runs.diff;
+	if (rc == 0)
+		plot_compare(c, &verdict, paths);
+	for (unsigned i = 0; i < n && rc == 0; i++)
+		rc = plot_walk(c, &plot[i], reader[i]);
+	if (rc == 0 && verdict.path != NULL) {
+		rc = plot_verdict_end(&verdict);
+		plot[0].verdict = plot_verdict_words;
+		plot[0].verdict_context = &verdict;
 	}
 	if (c->options.file != NULL && strcmp(c->options.file, "-") != 0)
 		progress_phase(c->picture.find.command, "drawing");
@@ -291,7 +276,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 	}
 	ktr__derive_free(c->derive);
 	ktr__colours_free(&c->colours);
-	diff_runs_close(&runs);
+	plot_verdict_free(&verdict);
 	return rc;
 }
 

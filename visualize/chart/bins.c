@@ -26,6 +26,7 @@ static void bins_axis(struct ktr__bins_axis *axis, unsigned n)
 	axis->low = axis->least;
 	axis->step = span > 0 ? span / n : fmax(fabs(axis->least), 1) / n;
 	axis->step *= 1 + 1e-9; /* the greatest lies within the last cell */
+	axis->high = axis->low + axis->n * axis->step;
 }
 
 /*
@@ -58,6 +59,7 @@ static void bins_grow(struct ktr__bins *bins, int along_x, int down)
 	if (down)
 		axis->low -= axis->n * axis->step;
 	axis->step *= 2;
+	axis->high = axis->low + axis->n * axis->step;
 }
 
 /* Makes the axis reach the value. */
@@ -67,8 +69,13 @@ static void bins_reach(struct ktr__bins *bins, int along_x, double value)
 
 	while (value < axis->low && axis->step < DBL_MAX / 1e6)
 		bins_grow(bins, along_x, 1);
-	while (value >= axis->low + axis->n * axis->step && axis->step < DBL_MAX / 1e6)
+	while (value >= axis->high && axis->step < DBL_MAX / 1e6)
 		bins_grow(bins, along_x, 0);
+}
+
+static inline int bins_is_within(const struct ktr__bins_axis *axis, double value)
+{
+	return value >= axis->low && value < axis->high;
 }
 
 static unsigned bins_index(const struct ktr__bins_axis *axis, double value)
@@ -82,8 +89,10 @@ static void bins_count(struct ktr__bins *bins, double x, double y)
 {
 	uint32_t *cell;
 
-	bins_reach(bins, 1, x);
-	bins_reach(bins, 0, y);
+	if (__builtin_expect(!bins_is_within(&bins->x, x) || !bins_is_within(&bins->y, y), 0)) {
+		bins_reach(bins, 1, x);
+		bins_reach(bins, 0, y);
+	}
 	cell = &bins->cell[bins_index(&bins->y, y) * bins->x.n + bins_index(&bins->x, x)];
 	*cell += *cell < UINT32_MAX;
 }

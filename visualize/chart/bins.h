@@ -15,6 +15,7 @@
 
 struct ktr__bins_axis {
 	double low, step;
+	double high; /* low + n * step, behind the last cell */
 	unsigned n;
 	double least, greatest; /* of the points themselves */
 };

@@ -103,7 +103,7 @@ unsigned ktr__plot_wants(const void *of, const struct ktr_reader_site *site)
 	if (plot->options.pair != NULL)
 		wants = 1;
 	else if (plot->kind->wants != NULL)
-		wants = plot->kind->wants(plot, site);
+		return plot->kind->wants(plot, site);
 	return wants ? KTR__READER_ALL_ARGS : 0;
 }
 

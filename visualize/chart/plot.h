@@ -46,10 +46,10 @@ struct ktr__plot_kind {
 	void (*end)(struct ktr__plot *plot); /* frees what the state owns */
 	const char *filter; /* ktr-filter(7): what it looks at, unless pairs are timed; NULL: all events */
 	/*
-	 * Does it look at the arguments of the site's events? NULL: with a filter at those of all that are no plain
-	 * events, without one at none.
+	 * Which arguments of the site's events it looks at, bit by bit. NULL: with a filter at those of all that
+	 * are no plain events, without one at none.
 	 */
-	int (*wants)(const struct ktr__plot *plot, const struct ktr_reader_site *site);
+	unsigned (*wants)(const struct ktr__plot *plot, const struct ktr_reader_site *site);
 };
 
 #define KTR__PLOT_COLUMNS 300u /* of charts over time */

@@ -98,12 +98,15 @@ static void scatter_know(struct ktr__plot *plot, struct scatter_site *at,
 		ktr__label_clean(s->used, sizeof(s->used), site->name, strlen(site->name));
 }
 
-static int scatter_wants(const struct ktr__plot *plot, const struct ktr_reader_site *site)
+static unsigned scatter_wants(const struct ktr__plot *plot, const struct ktr_reader_site *site)
 {
 	const struct ktr__plot_options *o = &plot->options;
+	int x = scatter_argument(site, o->x != NULL ? o->x : "time");
+	int y = o->y != NULL ? scatter_argument(site, o->y) : SCATTER_NONE;
 
-	return o->y != NULL && scatter_argument(site, o->y) != SCATTER_NONE &&
-	       (o->site == NULL || ktr__pattern_is_site(o->site, site));
+	if (x == SCATTER_NONE || y == SCATTER_NONE || (o->site != NULL && !ktr__pattern_is_site(o->site, site)))
+		return 0;
+	return (x != SCATTER_TIME ? 1u << x : 0) | (y != SCATTER_TIME ? 1u << y : 0);
 }
 
 static double scatter_value(const struct ktr__plot *plot, const struct ktr_event *event, int arg)

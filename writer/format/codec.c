@@ -123,10 +123,10 @@ static inline unsigned codec_nul16(const uint8_t *at)
 }
 #endif
 
-/* Where the string at `at` ends; NULL where it has no NUL. Most end within 16 bytes. */
+/* Where the string at `at` ends; NULL where it has no NUL. Most end within 16 bytes, paths within some of those. */
 static inline const uint8_t *codec_get_nul(const uint8_t *at, const uint8_t *end)
 {
-	if (likely(end - at >= 16)) {
+	for (unsigned i = 0; i < 6 && likely(end - at >= 16); i++) {
 		unsigned n = codec_nul16(at);
 
 		at += n;
@@ -217,19 +217,24 @@ static void codec_get_unknown(const uint8_t *p, struct ktr_event *event, struct 
 
 #define CODEC_UNKNOWN_BYTES (4 + 8 * KTR_ARGS_MAX)
 
+/* A time of which 32 bits are at p: the next after another one. */
+static inline uint64_t codec_get_time(const uint8_t *p, uint64_t last)
+{
+	uint64_t time = (last & ~0xffffffffull) | codec_load32(p);
+
+	return time + ((uint64_t)(time < last) << 32);
+}
+
 /* An event's header at p: its length, and the id and time it tells. */
 static inline unsigned codec_get_header(const uint8_t *p, uint64_t last, uint32_t *id, uint64_t *ns)
 {
-	uint64_t time;
-
 	*id = codec_load16(p);
 	if (unlikely(*id == KTR_EVENT_ID_EXTENDED)) {
 		*id = codec_load32(p + 2);
 		*ns = codec_load64(p + 6);
 		return 14;
 	}
-	time = (last & ~0xffffffffull) | codec_load32(p + 2);
-	*ns = time + ((uint64_t)(time < last) << 32);
+	*ns = codec_get_time(p + 2, last);
 	return 6;
 }
 
@@ -278,10 +283,10 @@ static inline const uint8_t *codec_pass_args(const uint8_t *at, const uint8_t *e
 					     const struct ktr__program *program)
 {
 	if (likely(program->text != KTR__PROGRAM_TEXT)) {
-		unsigned n = codec_nul16(at + program->text);
+		const uint8_t *nul = codec_get_nul(at + program->text, end);
+		unsigned after = program->fixed - program->text;
 
-		if (likely(n < 16))
-			return at + program->fixed + n + 1;
+		return !nul || end - nul <= (ptrdiff_t)after ? NULL : nul + 1 + after;
 	}
 	return program->payload ? codec_skip_args(at, end, program) : at + program->fixed;
 }
@@ -323,6 +328,24 @@ static const uint8_t *codec_get_some(const uint8_t *begin, const uint8_t *end,
 	return (size_t)(end - at) < (size_t)(program->fixed - before) ? NULL : at + (program->fixed - before);
 }
 
+/* Fills in the wanted numbers, and tells where the event ends. Mostly no string is before them. */
+static inline const uint8_t *codec_sieve_args(const uint8_t *at, const uint8_t *end,
+					      const struct ktr__program *program, unsigned wanted,
+					      struct ktr_event *event)
+{
+	unsigned payload = program->payload;
+
+	if (unlikely(wanted >= (payload & -payload) && payload) || unlikely(end - at < 8 * KTR_ARGS_MAX))
+		return codec_get_some(at, end, program, wanted, event);
+	for (; wanted; wanted &= wanted - 1) {
+		unsigned i = (unsigned)__builtin_ctz(wanted);
+		const struct codec_type *type = &codec_types[program->type[i]];
+
+		event->arg[i] = ((codec_load64(at + program->off[i]) & type->mask) ^ type->sign) - type->sign;
+	}
+	return codec_pass_args(at, end, program);
+}
+
 /* What is not numbers alone. The end, or NULL: the bytes make no sense. */
 static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t *p, unsigned used,
 				     uint32_t id, struct ktr_event *event, struct ktr__found *found)
@@ -334,8 +357,14 @@ static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t
 	if (id >> 1 && !(id & 1)) {
 		const struct ktr__program *program = &walk->programs[id >> 1];
 
+		int roomy = walk->end - at >= CODEC_PASS_BYTES;
+
+		if (program->ready == KTR__PROGRAM_SKIP_ARGS && roomy)
+			return codec_pass_args(at, walk->end, program);
 		if (program->ready == KTR__PROGRAM_SKIP_ARGS)
 			return codec_skip_args(at, walk->end, program);
+		if (program->ready == KTR__PROGRAM_SOME_ARGS && roomy)
+			return codec_sieve_args(at, walk->end, program, program->wanted, event);
 		if (program->ready == KTR__PROGRAM_SOME_ARGS)
 			return codec_get_some(at, walk->end, program, program->wanted, event);
 	}
@@ -419,24 +448,6 @@ static inline const uint8_t *codec_pass_head(const struct ktr__walk *walk, const
 	return at + used;
 }
 
-/* Fills in the wanted numbers, and tells where the event ends. Mostly no string is before them. */
-static inline const uint8_t *codec_sieve_args(const uint8_t *at, const uint8_t *end,
-					      const struct ktr__program *program, unsigned wanted,
-					      struct ktr_event *event)
-{
-	unsigned payload = program->payload;
-
-	if (unlikely(wanted >= (payload & -payload) && payload) || unlikely(end - at < 8 * KTR_ARGS_MAX))
-		return codec_get_some(at, end, program, wanted, event);
-	for (; wanted; wanted &= wanted - 1) {
-		unsigned i = (unsigned)__builtin_ctz(wanted);
-		const struct codec_type *type = &codec_types[program->type[i]];
-
-		event->arg[i] = ((codec_load64(at + program->off[i]) & type->mask) ^ type->sign) - type->sign;
-	}
-	return codec_pass_args(at, end, program);
-}
-
 uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint64_t until_ns)
 {
 	const struct ktr__walk from = *walk; /* of which the compiler knows that nothing changes it */
@@ -487,11 +498,11 @@ void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until
 	const struct ktr__walk from = *walk;
 	const uint8_t *at = from.at, *args;
 	uint64_t time_ns = from.time_ns, ns;
-	uint32_t n = 0, site;
+	uint32_t n = 0, same, site;
 
-	for (; n < from.n_left; n++) {
+	for (; n < from.n_left; n += same) {
 		const struct ktr__program *program;
-		uint32_t word;
+		uint32_t word, head;
 
 		args = codec_pass_head(&from, at, time_ns, until_ns, &site, &ns);
 		if (!args || !skip[site])
@@ -507,9 +518,23 @@ void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until
 		args = codec_pass_args(args, from.end, program);
 		if (!args)
 			break;
-		count[site]++;
+		head = codec_load16(at);
 		at = args;
 		time_ns = ns;
+		/* Those of one site come in runs. */
+		for (same = 1; head != KTR_EVENT_ID_EXTENDED && n + same < from.n_left; same++) {
+			if (from.end - at < CODEC_PASS_BYTES || codec_load16(at) != head)
+				break;
+			ns = codec_get_time(at + 2, time_ns);
+			if (ns > until_ns || (codec_load32(at + 6) & ~KTR_WORD_APPROX) != word)
+				break;
+			args = codec_pass_args(at + 10, from.end, program);
+			if (!args)
+				break;
+			at = args;
+			time_ns = ns;
+		}
+		count[site] += same;
 	}
 	walk->at = at;
 	walk->time_ns = time_ns;
