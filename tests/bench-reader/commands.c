@@ -2,7 +2,9 @@
 /*
  * What the commands of ktr take for a trace, each beside what is asked of it.
  *
- *	commands KTR TRACE
+ *	commands KTR TRACE [WORDS]
+ *
+ * With WORDS only lines that have them.
  *
  * Every line is a command as a user types it, a process of its own whose output goes to /dev/null or into
  * a picture. What reads is given as events per second of CPU time, start and printing included, and of the
@@ -40,6 +42,7 @@
 /* The trace, and words of it for the commands. */
 struct subject {
 	const char *ktr, *trace, *picture;
+	const char *only; /* lines that have it; NULL: all */
 	uint64_t n_events;
 	uint64_t n_window; /* between from and to */
 	char from[32], to[32];
@@ -174,6 +177,11 @@ static int reads_in(struct subject *s, const char *line, uint64_t n, double limi
 	return holds;
 }
 
+static int is_asked(const struct subject *s, const char *line)
+{
+	return !s->only || strstr(line, s->only);
+}
+
 /* A command that reads n events, and what part of the walk's rate is asked for. */
 static void reads(struct subject *s, const char *line, uint64_t n, double limit)
 {
@@ -181,7 +189,7 @@ static void reads(struct subject *s, const char *line, uint64_t n, double limit)
 	struct cost cost;
 
 	words(s, line, copy, sizeof(copy), argv);
-	if (!run(s, argv, &cost))
+	if (is_asked(s, line) && !run(s, argv, &cost))
 		reads_in(s, line, n, limit, &cost, cost.cpu, 1);
 }
 
@@ -190,7 +198,7 @@ static void reads_shared(struct subject *s, const char *line, uint64_t n, double
 {
 	int holds = 0;
 
-	for (char j = '1'; j <= '2'; j++) {
+	for (char j = '1'; j <= '2' && is_asked(s, line); j++) {
 		char copy[256], as_typed[256], *argv[ARGS];
 		struct cost cost;
 
@@ -211,7 +219,7 @@ static void takes(struct subject *s, const char *line, double most_s, double mos
 	struct cost cost;
 
 	words(s, line, copy, sizeof(copy), argv);
-	if (run(s, argv, &cost))
+	if (!is_asked(s, line) || run(s, argv, &cost))
 		return;
 	printf("%7.2f s    at most %5.0f  %-6s %5.1f MiB  at most %3.0f  %-6s  %s (CPU %.2f s)\n", cost.passed,
 	       most_s, verdict(s, cost.passed <= most_s), cost.mib, most_mib, verdict(s, cost.mib <= most_mib),
@@ -360,12 +368,13 @@ int main(int argc, char **argv)
 	char picture[] = "/tmp/ktr-bench.XXXXXX.png";
 	int fd;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: commands KTR TRACE\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr, "usage: commands KTR TRACE [WORDS]\n");
 		return 2;
 	}
 	s.ktr = argv[1];
 	s.trace = argv[2];
+	s.only = argv[3];
 	if (look(&s) || walk(&s))
 		return 1;
 	fd = mkstemps(picture, 4);
