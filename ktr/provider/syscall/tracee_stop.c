@@ -181,12 +181,15 @@ static unsigned long long *stop_arg(struct user_regs_struct *regs, int i)
 }
 
 /*
- * The call that was looked at was over before the thread was asked to stop, so this is another one like it, which
- * has not slept yet: what has slept since would have been noticed, ktr__tracee_wait_same().
+ * Is it another call like the one that was looked at, which was over before the thread was asked to stop? It has
+ * not slept yet: what has slept since would have been noticed, ktr__tracee_wait_same(). One that has been made
+ * again for a stop before has what was left, so the time is another one, or elsewhere; of two that are alike the
+ * first was over by then.
  */
-static int stop_is_next(const struct ktr__tracee_stop *stop, int64_t ns)
+static int stop_is_next(const struct ktr__tracee_stop *stop, uint64_t argument, int i, int64_t ns)
 {
-	return stop->asked_ns >= stop->wait.began_ns && stop->asked_ns - stop->wait.began_ns >= (uint64_t)ns;
+	return argument != stop->wait.args[i] || (uint64_t)ns != stop->wait.time_ns ||
+	       (stop->asked_ns >= stop->wait.began_ns && stop->asked_ns - stop->wait.began_ns >= (uint64_t)ns);
 }
 
 /*
@@ -206,7 +209,7 @@ static int stop_time(struct ktr__tracee_stop *stop, struct user_regs_struct *reg
 		return 0;
 	if (is_ms) {
 		ns = (int64_t)(int32_t)*stop_arg(regs, at) * 1000000;
-		if (ns >= 0 && !stop_is_next(stop, ns))
+		if (ns >= 0 && !stop_is_next(stop, *stop_arg(regs, at), at, ns))
 			*stop_arg(regs,
 					 at) = (uint64_t)(ktr__tracee_wait_left(ns, over) + 999999) /
 					       1000000;
@@ -218,7 +221,7 @@ static int stop_time(struct ktr__tracee_stop *stop, struct user_regs_struct *reg
 	if (time.tv_sec < 0 || time.tv_sec > INT32_MAX)
 		return 0;
 	ns = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-	if (stop_is_next(stop, ns))
+	if (stop_is_next(stop, *stop_arg(regs, at), at, ns))
 		return 0;
 	ns = ktr__tracee_wait_left(ns, over);
 	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
