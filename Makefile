@@ -74,7 +74,7 @@ PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
 # Types of functions as they lie in the cache, which a traced process reads, and the command writes, too.
 TYPES_SRC   := $(call src,ktr/provider/types)
 # Functions as probes, on x86-64.
-FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt ktr/provider/arcs) $(wildcard ktr/provider/fbt/*.S ktr/provider/arcs/*.S) $(TYPES_SRC))
+FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt ktr/provider/arcs ktr/provider/modules) $(wildcard ktr/provider/fbt/*.S ktr/provider/arcs/*.S) $(TYPES_SRC))
 # Locks of programs that know nothing of ktr: in the agent. Of glibc on x86-64.
 LOCK_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/lock))
 # Where threads spend their CPU time: in the agent, on x86-64.
