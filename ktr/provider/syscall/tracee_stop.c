@@ -189,7 +189,7 @@ static unsigned long long *stop_arg(struct user_regs_struct *regs, int i)
 static int stop_is_next(const struct ktr__tracee_stop *stop, uint64_t argument, int i, int64_t ns)
 {
 	return argument != stop->wait.args[i] || (uint64_t)ns != stop->wait.time_ns ||
-	       (stop->asked_ns >= stop->wait.began_ns && stop->asked_ns - stop->wait.began_ns >= (uint64_t)ns);
+	       (stop->asked_ns >= stop->wait.least_ns && stop->asked_ns - stop->wait.least_ns >= (uint64_t)ns);
 }
 
 /*

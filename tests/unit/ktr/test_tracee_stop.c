@@ -20,9 +20,9 @@
 
 #if defined(__x86_64__)
 
-#define WHOLE_MS  600000
+#define WHOLE_MS  60000
 #define EARLIER	  7000000000ull /* [ns] the one before, whole */
-#define BOUND_NS  60000000000ull
+#define BOUND_NS  20000000000ull
 
 static struct timespec stop_whole = { WHOLE_MS / 1000, 0 }, stop_left; /* at one place in parent and child */
 
@@ -75,15 +75,16 @@ static void stop_libc(struct ktr__tracee_stop *stop)
 		fclose(maps);
 }
 
-/* Stops it, as if it had been looked at in a call that began so long ago: what it waits for then. */
-static uint64_t stop_after(pid_t pid, long call, int i, const struct ktr__tracee_wait *other, uint64_t over_ns)
+/* Stops it, as if it had been looked at in a call that began EARLIER, or so much before: what it waits for. */
+static uint64_t stop_after(pid_t pid, long call, int i, const struct ktr__tracee_wait *other, uint64_t earlier_ns)
 {
 	struct ktr__tracee_stop stop = { .pid = pid, .tid = pid };
 
 	stop_argument(pid, call, i);
 	stop_libc(&stop);
 	ktr__tracee_wait_look("/proc", pid, pid, &stop.wait);
-	stop.wait.began_ns = ktr__tracee_wait_now() - over_ns;
+	stop.wait.began_ns = ktr__tracee_wait_now() - EARLIER;
+	stop.wait.least_ns = stop.wait.began_ns - earlier_ns;
 	if (other) {
 		stop.wait.args[i] = other->args[i];
 		stop.wait.time_ns = other->time_ns;
@@ -111,10 +112,12 @@ static void a_time_in_ms_is_that_of_its_own_call(void)
 
 	if (!pid)
 		return;
-	CU_ASSERT_EQUAL((int32_t)stop_after(pid, SYS_epoll_wait, 3, &other, EARLIER), WHOLE_MS);
-	left = stop_after(pid, SYS_epoll_wait, 3, NULL, EARLIER);
+	CU_ASSERT_EQUAL((int32_t)stop_after(pid, SYS_epoll_wait, 3, &other, 0), WHOLE_MS);
+	left = stop_after(pid, SYS_epoll_wait, 3, NULL, 0);
 	CU_ASSERT((int32_t)left <= WHOLE_MS - 7000);
 	CU_ASSERT((int32_t)left > WHOLE_MS - 7000 - (int32_t)(BOUND_NS / 1000000));
+	/* The time may have been over by then. */
+	CU_ASSERT((int32_t)stop_after(pid, SYS_epoll_wait, 3, NULL, WHOLE_MS * 1000000ull) == (int32_t)left);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -126,11 +129,11 @@ static void a_timespec_is_that_of_its_own_call(void)
 
 	if (!pid)
 		return;
-	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, &other, EARLIER), (uintptr_t)&stop_whole);
+	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, &other, 0), (uintptr_t)&stop_whole);
 	other.args[2] = (uintptr_t)&stop_left;
 	other.time_ns = WHOLE_MS * 1000000ull;
-	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, &other, EARLIER), (uintptr_t)&stop_whole);
-	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, NULL, EARLIER), (uintptr_t)&stop_left);
+	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, &other, 0), (uintptr_t)&stop_whole);
+	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, NULL, 0), (uintptr_t)&stop_left);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
