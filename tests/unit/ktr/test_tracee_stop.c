@@ -5,6 +5,7 @@
  */
 #include "tests/unit/suite.h"
 
+#include "ktr/provider/syscall/tracee_memory.h"
 #include "ktr/provider/syscall/tracee_stop.h"
 
 #include <inttypes.h>
@@ -47,17 +48,15 @@ static pid_t stop_child(long call)
 			sigtimedwait(&set, NULL, &stop_whole);
 }
 
-/* The argument of the call once the child sleeps in it. */
-static uint64_t stop_argument(pid_t pid, long call, int i)
+/* Once the child sleeps in its call. */
+static void stop_await(pid_t pid, long call, struct ktr__tracee_wait *wait)
 {
 	uint64_t begun = ktr__tracee_wait_now();
-	struct ktr__tracee_wait wait;
 
 	do
-		ktr__tracee_wait_look("/proc", pid, pid, &wait);
-	while ((wait.call != call || wait.rank != KTR__RANK_TIMED) && ktr__tracee_wait_now() - begun < BOUND_NS);
-	CU_ASSERT_EQUAL(wait.call, call);
-	return wait.args[i];
+		ktr__tracee_wait_look("/proc", pid, pid, wait);
+	while ((wait->call != call || wait->rank != KTR__RANK_TIMED) && ktr__tracee_wait_now() - begun < BOUND_NS);
+	CU_ASSERT_EQUAL(wait->call, call);
 }
 
 static void stop_libc(struct ktr__tracee_stop *stop)
@@ -75,24 +74,31 @@ static void stop_libc(struct ktr__tracee_stop *stop)
 		fclose(maps);
 }
 
-/* Stops it, as if it had been looked at in a call that began EARLIER, or so much before: what it waits for. */
-static uint64_t stop_after(pid_t pid, long call, int i, const struct ktr__tracee_wait *other, uint64_t earlier_ns)
+/*
+ * Stops it, as if it had been looked at in a call that began EARLIER, or so much before, with this argument, if it
+ * is not 0, and this time: for how many ms it waits then.
+ */
+static uint64_t stop_after(pid_t pid, long call, uint64_t argument, uint64_t time_ns, uint64_t earlier_ns)
 {
 	struct ktr__tracee_stop stop = { .pid = pid, .tid = pid };
+	int is_ms, i = ktr__tracee_wait_timeout(call, &is_ms);
+	struct timespec time = { 0, 0 };
 
-	stop_argument(pid, call, i);
+	stop_await(pid, call, &stop.wait);
 	stop_libc(&stop);
-	ktr__tracee_wait_look("/proc", pid, pid, &stop.wait);
 	stop.wait.began_ns = ktr__tracee_wait_now() - EARLIER;
 	stop.wait.least_ns = stop.wait.began_ns - earlier_ns;
-	if (other) {
-		stop.wait.args[i] = other->args[i];
-		stop.wait.time_ns = other->time_ns;
-	}
+	stop.wait.args[i] = argument ? argument : stop.wait.args[i];
+	stop.wait.time_ns = time_ns ? time_ns : stop.wait.time_ns;
 	CU_ASSERT_EQUAL_FATAL(ktr__tracee_stop(&stop), 0);
 	CU_ASSERT_NOT_EQUAL(stop.wait.began_ns, 0);
 	ktr__tracee_go(&stop, (uint64_t)(uintptr_t)&stop_left);
-	return stop_argument(pid, call, i);
+	stop_await(pid, call, &stop.wait);
+	if (is_ms)
+		return (uint32_t)stop.wait.args[i];
+	CU_ASSERT_EQUAL(stop.wait.args[i], (uint64_t)(uintptr_t)&stop_left);
+	CU_ASSERT_EQUAL(ktr__tracee_read(pid, stop.wait.args[i], &time, sizeof(time)), sizeof(time));
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
 /* 0 where the kernel does not tell since when a thread waits, or the test is of no such C library. */
@@ -104,38 +110,44 @@ static int stop_can(void)
 	return access("/proc/self/sched", R_OK) == 0 && stop.libc;
 }
 
-static void a_time_in_ms_is_that_of_its_own_call(void)
+static int stop_is_less(uint64_t ms)
 {
-	pid_t pid = stop_can() ? stop_child(SYS_epoll_wait) : 0;
-	const struct ktr__tracee_wait other = { .args = { [3] = 8000 }, .time_ns = 8000000000ull };
-	uint64_t left;
+	return ms <= WHOLE_MS - EARLIER / 1000000 && ms > WHOLE_MS - (EARLIER + BOUND_NS) / 1000000;
+}
+
+static void stop_times(long call, uint64_t other)
+{
+	pid_t pid = stop_can() ? stop_child(call) : 0;
+	uint64_t ms;
 
 	if (!pid)
 		return;
-	CU_ASSERT_EQUAL((int32_t)stop_after(pid, SYS_epoll_wait, 3, &other, 0), WHOLE_MS);
-	left = stop_after(pid, SYS_epoll_wait, 3, NULL, 0);
-	CU_ASSERT((int32_t)left <= WHOLE_MS - 7000);
-	CU_ASSERT((int32_t)left > WHOLE_MS - 7000 - (int32_t)(BOUND_NS / 1000000));
-	/* The time may have been over by then. */
-	CU_ASSERT((int32_t)stop_after(pid, SYS_epoll_wait, 3, NULL, WHOLE_MS * 1000000ull) == (int32_t)left);
+	/* The one before was another, or may have been over by then. */
+	CU_ASSERT_EQUAL(stop_after(pid, call, other, 8000000000ull, 0), WHOLE_MS);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	pid = stop_child(call);
+	CU_ASSERT_EQUAL(stop_after(pid, call, 0, 0, WHOLE_MS * 1000000ull), WHOLE_MS);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	/* It is the same; and once we have set its time it cannot be another. */
+	pid = stop_child(call);
+	ms = stop_after(pid, call, 0, 0, 0);
+	CU_ASSERT(stop_is_less(ms));
+	CU_ASSERT(stop_is_less(stop_after(pid, call, 0, 0, WHOLE_MS * 1000000ull) + EARLIER / 1000000));
+	CU_ASSERT(stop_after(pid, call, other, 8000000000ull, 0) > ms - 3 * EARLIER / 1000000);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
 
+static void a_time_in_ms_is_that_of_its_own_call(void)
+{
+	stop_times(SYS_epoll_wait, 8000);
+}
+
 static void a_timespec_is_that_of_its_own_call(void)
 {
-	pid_t pid = stop_can() ? stop_child(SYS_rt_sigtimedwait) : 0;
-	struct ktr__tracee_wait other = { .args = { [2] = (uintptr_t)&stop_whole }, .time_ns = 8000000000ull };
-
-	if (!pid)
-		return;
-	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, &other, 0), (uintptr_t)&stop_whole);
-	other.args[2] = (uintptr_t)&stop_left;
-	other.time_ns = WHOLE_MS * 1000000ull;
-	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, &other, 0), (uintptr_t)&stop_whole);
-	CU_ASSERT_EQUAL(stop_after(pid, SYS_rt_sigtimedwait, 2, NULL, 0), (uintptr_t)&stop_left);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	stop_times(SYS_rt_sigtimedwait, 1);
 }
 
 SUITE(tracee_stop, TEST(a_time_in_ms_is_that_of_its_own_call), TEST(a_timespec_is_that_of_its_own_call));
