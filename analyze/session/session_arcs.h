@@ -11,7 +11,7 @@
  * Who called whom. from: the return address. Addresses are the process's as it is, but that where `module` is not 0
  * the callee was of an object of that row, which has been unloaded.
  */
-struct ktr__arc {
+struct ktr__called {
 	uint32_t proc; /* row of the process */
 	uint32_t module;
 	uint64_t from, to;
@@ -19,7 +19,7 @@ struct ktr__arc {
 };
 
 /* Not 0: it ends, and is returned. */
-typedef int ktr__arc_found(void *context, const struct ktr__arc *arc);
+typedef int ktr__arc_found(void *context, const struct ktr__called *arc);
 
 /*
  * Calls back for each place of each table that has calls since the last reset; one pair of addresses may come

@@ -87,7 +87,7 @@ static int prof_event(struct ktr_sink *sink, const struct ktr_event *event)
 }
 
 /* Of functions that count: places that call, and who is called from them. */
-static int prof_arc(void *context, const struct ktr__arc *arc)
+static int prof_arc(void *context, const struct ktr__called *arc)
 {
 	struct prof_counts *counts = context;
 	uint64_t from = ktr__hash_word(arc->proc, arc->from) | 1;

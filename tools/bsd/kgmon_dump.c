@@ -8,7 +8,7 @@
 
 #define KGMON_FILE "gmon.out"
 
-static int dump_arc(void *context, const struct ktr__arc *arc)
+static int dump_arc(void *context, const struct ktr__called *arc)
 {
 	return ktr__gmon_counted(context, arc);
 }

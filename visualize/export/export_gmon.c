@@ -198,14 +198,14 @@ static int gmon_returned(void *context, const struct ktr__call *call)
 }
 
 /* The object of an address; of a callee that was unloaded, its own alone. */
-static uint32_t gmon_place_of(struct gmon *g, const struct ktr__arc *arc, uint64_t address, uint64_t *own)
+static uint32_t gmon_place_of(struct gmon *g, const struct ktr__called *arc, uint64_t address, uint64_t *own)
 {
 	return arc->module ? ktr__gmon_in(&g->objects, arc->proc, arc->module, address, own) :
 			     ktr__gmon_at(&g->objects, arc->proc, address, own);
 }
 
 /* From behind the call; the function's two bytes that are patched may come after endbr64. */
-int ktr__gmon_counted(struct ktr__export *e, const struct ktr__arc *arc)
+int ktr__gmon_counted(struct ktr__export *e, const struct ktr__called *arc)
 {
 	struct gmon *g = e->data;
 	uint64_t at, outer_at;

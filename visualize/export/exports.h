@@ -17,7 +17,7 @@ extern const struct ktr__export_format ktr__export_chrome, ktr__export_perfetto,
  * Of an export of these two that has begun, before the walk: calls that were counted where they were made. Calls of
  * the same object that are recorded do not count then. 0 or -ENOMEM. uncounted(): n calls were not.
  */
-int ktr__gmon_counted(struct ktr__export *e, const struct ktr__arc *arc);
+int ktr__gmon_counted(struct ktr__export *e, const struct ktr__called *arc);
 void ktr__gmon_uncounted(struct ktr__export *e, uint64_t n);
 
 #endif
