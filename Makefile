@@ -74,7 +74,7 @@ PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
 # Types of functions as they lie in the cache, which a traced process reads, and the command writes, too.
 TYPES_SRC   := $(call src,ktr/provider/types)
 # Functions as probes, on x86-64.
-FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt ktr/provider/arcs) $(wildcard ktr/provider/fbt/*.S ktr/provider/arcs/*.S) $(TYPES_SRC))
+FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt ktr/provider/arcs ktr/provider/modules) $(wildcard ktr/provider/fbt/*.S ktr/provider/arcs/*.S) $(TYPES_SRC))
 # Locks of programs that know nothing of ktr: in the agent. Of glibc on x86-64.
 LOCK_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/lock))
 # Where threads spend their CPU time: in the agent, on x86-64.
@@ -152,7 +152,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile fleet-demo check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace bench-agent bench-profile
+.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile fleet-demo check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace check-task check-gmon bench-ktrace bench-agent bench-profile
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -651,6 +651,15 @@ check-ktrace: all ## what ktr ktrace records of fifty programs is what strace te
 	FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/ktrace_filter.sh
 	ROUNDS=$${ROUNDS:-1000} O=$(O) CC="$(CC)" sh tests/cli/bsd/attach.sh
 	FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/kdump.sh
+
+check-task: all ## stops of other processes in earnest: a busy program is sampled for a minute at 1 kHz, twice; what each stop took
+	FULL=1 O=$(O) sh tests/cli/tool/task.sh
+
+check-gmon: all ## gprof, kgmon and profil in earnest: counts and times of 2 and 16 threads, longer
+	FULL=1 O=$(O) sh tests/cli/show/gmon.sh
+	FULL=1 O=$(O) sh tests/cli/provider/profil.sh
+	O=$(O) sh tests/cli/bsd/counted.sh
+	O=$(O) sh tests/cli/bsd/kgmon.sh
 
 check-profile: all ## the profiler in earnest: the time of threads and places beside clocks, storms of loads and forks, EINTR; WHAT="truth libktr attach masked storm eintr", RATES, SEEDS, MS, SECONDS
 	FULL=1 O=$(O) sh tests/cli/provider/profile.sh

@@ -14,6 +14,7 @@
 #include "analyze/symbols/demangle.h"
 #include "analyze/symbols/elf_file.h"
 #include "analyze/symbols/symtab.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 
 #include <ktr/session.h>
 
@@ -116,7 +117,7 @@ static int live_is_file(const char *path, uint64_t inode)
 /* The path by which we have the object's own file. 1 or 0. */
 static int live_path(const struct ktr__live *live, const struct ktr__live_object *object, char path[PATH_MAX])
 {
-	int pid = (int)live->pid;
+	int pid = (int)ktr__tracee_living(live->pid);
 
 	if (!object->inode)
 		return 0;
@@ -151,7 +152,7 @@ static int live_find_elf(Dwfl_Module *module, void **user, const char *name, Dwa
 	}
 	if (*elf)
 		return -1;
-	snprintf(image, sizeof(image), "[vdso: %d]", (int)live->pid);
+	snprintf(image, sizeof(image), "[vdso: %d]", (int)ktr__tracee_living(live->pid));
 	return dwfl_linux_proc_find_elf(module, user, image, base, file_name, elf);
 }
 

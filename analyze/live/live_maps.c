@@ -3,6 +3,7 @@
 #include "analyze/live/live_maps.h"
 
 #include "conf/kit/array.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ int ktr__live_maps_read(pid_t pid, struct ktr__live_maps *maps)
 	FILE *file;
 	int rc = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)ktr__tracee_living(pid));
 	file = fopen(path, "re");
 	if (!file)
 		return -errno;

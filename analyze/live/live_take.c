@@ -205,7 +205,7 @@ static int take_is_near_its_end(const struct ktr__tracee_wait *wait)
 {
 	uint64_t now = ktr__tracee_wait_now();
 
-	return wait->began_ns && wait->time_ns && now + TAKE_NEAR_NS > wait->began_ns + wait->time_ns;
+	return wait->began_ns && wait->time_ns && now + TAKE_NEAR_NS > wait->least_ns + wait->time_ns;
 }
 
 int ktr__live_take(struct ktr__live_taken *thread, const struct ktr__live_maps *maps)

@@ -45,7 +45,11 @@ static int arcs_row(struct arcs_walk *walk, const struct ktr_arcs *arcs, ktr__ar
 		const struct ktr_arc *arc = &arcs->arc[i];
 
 		if (arc->from && arc->to && arc->n > arc->before)
-			rc = found(context, proc, arc->from, arc->to, arc->n - arc->before);
+			rc = found(context, &(struct ktr__called){ .proc = proc,
+								.module = (uint32_t)(arc->to >> KTR_ARC_MODULE),
+								.from = arc->from,
+								.to = arc->to & ((1ull << KTR_ARC_MODULE) - 1),
+								.n = arc->n - arc->before });
 	}
 	return rc;
 }

@@ -7,8 +7,19 @@
 
 #include <stdint.h>
 
-/* proc: row of the process; from: the return address. Not 0: it ends, and is returned. */
-typedef int ktr__arc_found(void *context, uint32_t proc, uint64_t from, uint64_t to, uint64_t n);
+/*
+ * Who called whom. from: the return address. Addresses are the process's as it is, but that where `module` is not 0
+ * the callee was of an object of that row, which has been unloaded.
+ */
+struct ktr__called {
+	uint32_t proc; /* row of the process */
+	uint32_t module;
+	uint64_t from, to;
+	uint64_t n;
+};
+
+/* Not 0: it ends, and is returned. */
+typedef int ktr__arc_found(void *context, const struct ktr__called *arc);
 
 /*
  * Calls back for each place of each table that has calls since the last reset; one pair of addresses may come

@@ -163,14 +163,16 @@ static ssize_t task_read(pid_t pid, uint64_t address, void *to, size_t n, struct
 	struct iovec local = { to, n }, remote = { .iov_len = n };
 	ssize_t got = ktr__task_check(pid, 0, 1, err);
 	size_t at = 0;
+	pid_t living;
 
 	if (got)
 		return got;
+	living = ktr__tracee_living(pid);
 	do {
 		uint64_t from = address + at;
 
 		memcpy(&remote.iov_base, &from, sizeof(remote.iov_base));
-		got = n ? process_vm_readv(pid, &local, 1, &remote, 1, 0) : 0;
+		got = n ? process_vm_readv(living, &local, 1, &remote, 1, 0) : 0;
 		at += got > 0 ? (size_t)got : 0;
 		local = (struct iovec){ (char *)to + at, n - at };
 		remote.iov_len = n - at;
@@ -233,7 +235,7 @@ static int task_find(pid_t pid, uint64_t address, struct ktr_vm_region *region, 
 	rc = ktr__task_check(pid, 0, 1, err);
 	if (rc)
 		return rc;
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)ktr__tracee_living(pid));
 	file = fopen(path, "re");
 	if (!file)
 		return ktr__task_refuse(pid, 0, errno, err);

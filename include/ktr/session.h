@@ -228,6 +228,7 @@ struct ktr_control {
 	uint64_t string_bytes;
 
 	uint64_t prof_reset_ns; /* CLOCK_MONOTONIC: kgmon forgets what is older; 0: nothing. By whoever controls */
+	uint32_t prof_all; /* 1: calls of what is loaded from now on are counted, too; as prof_reset_ns */
 
 	/* Events that could not be recorded, by reason; atomic adds in cold paths only. */
 	uint64_t drop_vfork __attribute__((aligned(64))); /* in a vfork child, or a thread without rseq */
@@ -486,11 +487,14 @@ KTR__LAYOUT(sizeof(struct ktr_probe_counts) == 4096, "layout of the file");
  * probe_count that follow each other. Each of them begins as one of counts does, with a number in the place of its
  * first probe that is none's. When its thread has ended, another one of the process goes on in it: whose calls they
  * are makes no difference. Where the table is full, the thread goes on in a larger one: an arc may be told of in
- * several. Addresses are those of the process as it was when the table was made.
+ * several. Addresses are those of the process as it is. Of an object that has been unloaded there is the row of its
+ * module above the address of `to`, as another one may come to lie there.
  */
 #define KTR_ARCS_FIRST UINT32_MAX
 #define KTR_ARCS_ROW   128 /* places of a row, of which the head takes two */
 #define KTR_ARCS_ROWS  1024u /* at most, of a table */
+#define KTR_ARC_MODULE 48    /* [bits] of an address; above is a row */
+#define KTR_ARC_GONE   0xffffu /* the row of one that has none */
 
 struct ktr_arc {
 	uint64_t from; /* the return address; 0: it is free */

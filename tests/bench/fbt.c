@@ -5,6 +5,7 @@
  *
  *	plain	no room		off	room, no probe
  *	entry	its entry is recorded		pair	entry and return, a scope
+ *	count	who calls it is counted, fbt_count:::arcs, when the others are done
  *
  * Where code lies differs from process to process, which alone makes a call of a few instructions twice as slow:
  * so FBT_PROCESSES measure, one after the other. Prints a row for each: ns of a call, the least of all and the
@@ -28,9 +29,9 @@
 #define FBT_CALLS     20000
 #define FBT_BARE      __attribute__((patchable_function_entry(0, 0)))
 
-enum fbt_row { FBT_PLAIN, FBT_OFF, FBT_PEER, FBT_ENTRY, FBT_PAIR, FBT_ROWS };
+enum fbt_row { FBT_PLAIN, FBT_OFF, FBT_PEER, FBT_ENTRY, FBT_PAIR, FBT_COUNT, FBT_ROWS };
 
-static const char *const fbt_name[FBT_ROWS] = { "plain", "off", "peer3", "entry", "pair" };
+static const char *const fbt_name[FBT_ROWS] = { "plain", "off", "peer3", "entry", "pair", "count" };
 
 /* The least of the rounds in each process. */
 static double fbt_ns[FBT_ROWS][FBT_PROCESSES];
@@ -47,6 +48,7 @@ FBT_FUNCTION(fbt_plain)
 FBT_FUNCTION(fbt_off)
 FBT_FUNCTION(fbt_entry)
 FBT_FUNCTION(fbt_pair)
+FBT_FUNCTION(fbt_count)
 
 FBT_BARE static double fbt_now(void)
 {
@@ -72,6 +74,7 @@ FBT_BARE static double fbt_time(enum fbt_row row)
 	case FBT_OFF: FBT_LOOP(fbt_off(i));
 	case FBT_ENTRY: FBT_LOOP(fbt_entry(i));
 	case FBT_PAIR: FBT_LOOP(fbt_pair(i));
+	case FBT_COUNT: FBT_LOOP(fbt_count(i));
 	default: FBT_LOOP(peer_3(1, (uint64_t)i, (uint64_t)i, (uint64_t)i));
 	}
 	return (fbt_now() - began) / FBT_CALLS;
@@ -115,6 +118,27 @@ FBT_BARE static void fbt_print(enum fbt_row row, enum fbt_row base, double limit
 	printf("\n");
 }
 
+FBT_BARE static void fbt_turns(enum fbt_row from, enum fbt_row to, double least[FBT_ROWS])
+{
+	for (int round = -20; round < FBT_ROUNDS; round++)
+		for (enum fbt_row row = from; row <= to; row++) {
+			double ns = fbt_time(row);
+
+			if (round <= 0 || ns < least[row])
+				least[row] = ns;
+		}
+}
+
+FBT_BARE static int fbt_switch(const char *spec, int (*to)(const char *spec, struct ktr_error *err))
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = to(spec, &err);
+
+	if (rc)
+		fprintf(stderr, "fbt: %s\n", err.text);
+	return rc;
+}
+
 /* One of the processes: writes the least of each row. */
 FBT_BARE static int fbt_measure(void)
 {
@@ -128,17 +152,16 @@ FBT_BARE static int fbt_measure(void)
 	if (ktr_set("debug.ktr.budget", "0", &err))
 		fprintf(stderr, "fbt: %s\n", err.text);
 	for (int i = 0; i < 2; i++)
-		if (ktr_provider_enable(spec[i], &err)) {
-			fprintf(stderr, "fbt: %s\n", err.text);
+		if (fbt_switch(spec[i], ktr_provider_enable))
 			return 1;
-		}
-	for (int round = -20; round < FBT_ROUNDS; round++)
-		for (enum fbt_row row = 0; row < FBT_ROWS; row++) {
-			double ns = fbt_time(row);
-
-			if (round <= 0 || ns < least[row])
-				least[row] = ns;
-		}
+	fbt_turns(FBT_PLAIN, FBT_PAIR, least);
+	/* It is of all functions that are built for it. */
+	for (int i = 0; i < 2; i++)
+		if (fbt_switch(spec[i], ktr_provider_disable))
+			return 1;
+	if (fbt_switch("fbt_count:::", ktr_provider_enable))
+		return 1;
+	fbt_turns(FBT_COUNT, FBT_COUNT, least);
 	return write(STDOUT_FILENO, least, sizeof(least)) == sizeof(least) ? 0 : 1;
 }
 
@@ -182,5 +205,6 @@ FBT_BARE int main(int argc, char **argv)
 	fbt_print(FBT_PEER, FBT_PEER, 0);
 	fbt_print(FBT_ENTRY, FBT_PEER, 1.3);
 	fbt_print(FBT_PAIR, FBT_PEER, 2.5);
+	fbt_print(FBT_COUNT, FBT_PEER, 0.75);
 	return 0;
 }

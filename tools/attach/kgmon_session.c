@@ -73,6 +73,7 @@ static void kgmon_look(struct kgmon_session *session)
 	session->samples = found.n > 0;
 	session->counts = counts.n > 0;
 	session->all_count = counts.n == counts.n_on;
+	session->is_later = __atomic_load_n(&session->session.control->prof_all, __ATOMIC_RELAXED) != 0;
 	session->has_none = session->alive && !found.n && !counts.n;
 	session->rate_hz = found.on ? found.rate : 0;
 	session->state = !found.on && !counts.on ? KGMON_OFF : found.rate >= KGMON_HIGH_HZ ? KGMON_HIRES : KGMON_ON;
@@ -132,6 +133,8 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	struct ktr__specs_done done = { .change = 0 };
 	int rc = 0, counts;
 
+	/* Before what is there is asked for: who is loaded meanwhile finds one or the other. */
+	__atomic_store_n(&session->session.control->prof_all, wanted != KGMON_OFF, __ATOMIC_RELEASE);
 	/* One rate at a time. */
 	if (session->samples && (session->state != KGMON_OFF || wanted == KGMON_OFF))
 		rc = ktr__specs_switch(&specs, KGMON_SPEC, false, &done, &err);

@@ -24,6 +24,7 @@ struct kgmon_session {
 	bool samples; /* a process has, or had, the profiler */
 	bool counts; /* ... functions that can count who calls them */
 	bool all_count; /* ... and all of them do */
+	bool is_later; /* ... and those of what is loaded later will */
 	bool has_none; /* it lives, and there is neither */
 	char path[PATH_MAX];
 };

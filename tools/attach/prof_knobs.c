@@ -87,15 +87,14 @@ static int prof_event(struct ktr_sink *sink, const struct ktr_event *event)
 }
 
 /* Of functions that count: places that call, and who is called from them. */
-static int prof_arc(void *context, uint32_t proc, uint64_t from, uint64_t to, uint64_t n)
+static int prof_arc(void *context, const struct ktr__called *arc)
 {
 	struct prof_counts *counts = context;
+	uint64_t from = ktr__hash_word(arc->proc, arc->from) | 1;
 
-	(void)n;
-	from = ktr__hash_word(proc, from) | 1;
 	if (prof_set_add(&counts->froms, from))
 		return -ENOMEM;
-	return prof_set_add(&counts->tos, ktr__hash_word(from, to) | 1);
+	return prof_set_add(&counts->tos, ktr__hash_word(ktr__hash_word(from, arc->module), arc->to) | 1);
 }
 
 static int prof_walk(struct kgmon_session *session, struct ktr_reader *reader, struct prof_counts *counts)

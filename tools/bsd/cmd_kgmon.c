@@ -116,8 +116,9 @@ static int kgmon_run(struct kgmon *kgmon)
 		return rc;
 	if (kgmon->reset)
 		kgmon_session_reset(session);
-	/* Somebody may have switched the samples alone on. */
-	lacks = (kgmon->low || kgmon->high) && wanted != KGMON_OFF && !session->all_count;
+	/* Somebody may have switched the samples alone on, or only what is loaded by now. */
+	lacks = (kgmon->low || kgmon->high || kgmon->stop) &&
+		((wanted != KGMON_OFF && !session->all_count) || session->is_later != (wanted != KGMON_OFF));
 	if ((wanted != session->state || lacks) && kgmon_session_switch(session, wanted))
 		fprintf(stderr, "kgmon: warning: cannot turn profiling %s\n", wanted == KGMON_OFF ? "off" : "on");
 	printf("kgmon: kernel profiling is %s.\n", kgmon_state(wanted));

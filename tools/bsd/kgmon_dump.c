@@ -8,9 +8,9 @@
 
 #define KGMON_FILE "gmon.out"
 
-static int dump_arc(void *context, uint32_t proc, uint64_t from, uint64_t to, uint64_t n)
+static int dump_arc(void *context, const struct ktr__called *arc)
 {
-	return ktr__gmon_counted(context, proc, from, to, n);
+	return ktr__gmon_counted(context, arc);
 }
 
 int kgmon_session_dump(struct kgmon_session *session, bool bsd, char note[KGMON_NOTE], struct ktr_error *err)

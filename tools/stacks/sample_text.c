@@ -72,7 +72,7 @@ void sample_told(pid_t pid, const char *name, struct sample_told *told)
 	ssize_t n;
 
 	*told = (struct sample_told){ .name = name, .began = time(NULL), .launched = told_launched(pid) };
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)ktr__tracee_living(pid));
 	n = readlink(path, told->path, sizeof(told->path) - 1);
 	told->path[n > 0 ? n : 0] = '\0';
 	told_parent(pid, told->parent);

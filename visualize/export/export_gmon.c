@@ -197,24 +197,31 @@ static int gmon_returned(void *context, const struct ktr__call *call)
 	return gmon_add(g, GMON_OWN, function->object, 0, function->at, ktr__call_self_ns(call));
 }
 
+/* The object of an address; of a callee that was unloaded, its own alone. */
+static uint32_t gmon_place_of(struct gmon *g, const struct ktr__called *arc, uint64_t address, uint64_t *own)
+{
+	return arc->module ? ktr__gmon_in(&g->objects, arc->proc, arc->module, address, own) :
+			     ktr__gmon_at(&g->objects, arc->proc, address, own);
+}
+
 /* From behind the call; the function's two bytes that are patched may come after endbr64. */
-int ktr__gmon_counted(struct ktr__export *e, uint32_t proc, uint64_t from, uint64_t to, uint64_t n)
+int ktr__gmon_counted(struct ktr__export *e, const struct ktr__called *arc)
 {
 	struct gmon *g = e->data;
 	uint64_t at, outer_at;
-	uint32_t object = ktr__gmon_at(&g->objects, proc, to, &at), outer;
+	uint32_t object = gmon_place_of(g, arc, arc->to, &at), outer;
 
-	outer = object == KTR__GMON_NO_MEMORY ? object : ktr__gmon_at(&g->objects, proc, from - 1, &outer_at);
+	outer = object == KTR__GMON_NO_MEMORY ? object : gmon_place_of(g, arc, arc->from - 1, &outer_at);
 	if (outer == KTR__GMON_NO_MEMORY)
 		return -ENOMEM;
-	g->n_counted += n;
+	g->n_counted += arc->n;
 	if (object == KTR__GMON_NO_OBJECT) {
-		g->n_unknown += n;
+		g->n_unknown += arc->n;
 		return 0;
 	}
 	g->objects.object[object].is_counted = 1;
 	return gmon_add(g, GMON_ARC, object, outer == object ? outer_at : g->objects.object[object].outside,
-			ktr__gmon_begin(&g->objects.object[object], at), n);
+			ktr__gmon_begin(&g->objects.object[object], at), arc->n);
 }
 
 void ktr__gmon_uncounted(struct ktr__export *e, uint64_t n)

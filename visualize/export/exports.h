@@ -3,6 +3,7 @@
 #ifndef VISUALIZE_EXPORTS_H
 #define VISUALIZE_EXPORTS_H
 
+#include "analyze/session/session_arcs.h"
 #include "visualize/export/export.h"
 
 #include <stdint.h>
@@ -13,11 +14,10 @@ extern const struct ktr__export_format ktr__export_chrome, ktr__export_perfetto,
 	ktr__export_gmon_bsd;
 
 /*
- * Of an export of these two that has begun, before the walk: a function was called n times from behind an
- * address, both of a process. Calls of the same object that are recorded do not count then. 0 or -ENOMEM. lost():
- * n calls were not counted.
+ * Of an export of these two that has begun, before the walk: calls that were counted where they were made. Calls of
+ * the same object that are recorded do not count then. 0 or -ENOMEM. uncounted(): n calls were not.
  */
-int ktr__gmon_counted(struct ktr__export *e, uint32_t proc, uint64_t from, uint64_t to, uint64_t n);
+int ktr__gmon_counted(struct ktr__export *e, const struct ktr__called *arc);
 void ktr__gmon_uncounted(struct ktr__export *e, uint64_t n);
 
 #endif

@@ -64,7 +64,7 @@ static uint32_t object_of(struct ktr__gmon_objects *objects, const struct ktr__m
 	unsigned place = (unsigned)((uintptr_t)module / sizeof(*module)) % 64;
 	uint32_t i = 0;
 
-	if (module->path[0] != '/')
+	if (!strchr(module->path, '/'))
 		return KTR__GMON_NO_OBJECT;
 	if (objects->known[place].module == module)
 		return objects->known[place].i;
@@ -86,6 +86,22 @@ uint32_t ktr__gmon_at(struct ktr__gmon_objects *objects, uint32_t proc, uint64_t
 	const struct ktr__module_entry *module = ktr__symbols_module(objects->symbols, proc, address);
 	uint32_t i = module ? object_of(objects, module) : KTR__GMON_NO_OBJECT;
 
+	if (i >= objects->n)
+		return i;
+	*own = address - module->base;
+	return *own >= objects->object[i].low && *own < objects->object[i].high ? i : KTR__GMON_NO_OBJECT;
+}
+
+uint32_t ktr__gmon_in(struct ktr__gmon_objects *objects, uint32_t proc, uint32_t row, uint64_t address,
+		      uint64_t *own)
+{
+	const struct ktr__tables *tables = objects->tables;
+	const struct ktr__module_entry *module = row < tables->n_modules ? tables->module[row] : NULL;
+	uint32_t i;
+
+	if (!module || module->proc != proc || address < module->base || address >= module->end)
+		return KTR__GMON_NO_OBJECT;
+	i = object_of(objects, module);
 	if (i >= objects->n)
 		return i;
 	*own = address - module->base;

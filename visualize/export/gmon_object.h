@@ -47,6 +47,10 @@ void ktr__gmon_objects_free(struct ktr__gmon_objects *objects);
  */
 uint32_t ktr__gmon_at(struct ktr__gmon_objects *objects, uint32_t proc, uint64_t address, uint64_t *own);
 
+/* The same for an object that was unloaded, by the row of its module: others may lie at its place by now. */
+uint32_t ktr__gmon_in(struct ktr__gmon_objects *objects, uint32_t proc, uint32_t row, uint64_t address,
+		      uint64_t *own);
+
 /*
  * Where a function begins that ktr run --fbt recorded, by the name of its module, without folders, and its own:
  * "next", "ns::next(int)", "next@0x1234", "0x1234". As above; none, too, where no symbol has the name.

@@ -24,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -62,6 +63,7 @@ static struct table_made {
 	uint32_t owner; /* thread; 0: not there yet. Atomic */
 } table_made[TABLE_MADE];
 static uint32_t table_n_made, table_looked; /* atomic */
+static uint32_t table_first; /* row of probe_count: those before it are others'. Atomic */
 
 static struct ktr_probe_head *table_head(void)
 {
@@ -83,6 +85,9 @@ static void table_begin(void)
 	for (uint32_t i = 0; i < TABLE_MADE; i++)
 		__atomic_store_n(&table_made[i].owner, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&table_n_made, 0, __ATOMIC_RELAXED);
+	if (table_view.open && ktr__view_is_present(&table_view, table_head()))
+		__atomic_store_n(&table_first, __atomic_load_n(&table_head()->n_counts, __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
 	__atomic_store_n(&ktr__arcs_gate[0], epoch, __ATOMIC_RELEASE);
 }
 
@@ -105,6 +110,53 @@ void ktr__arcs_forked(void)
 		return;
 	ktr__arcs_follow();
 	table_begin();
+}
+
+uint64_t ktr__arcs_ino(void)
+{
+	return table_view.ino;
+}
+
+uint32_t ktr__arcs_epoch(void)
+{
+	return __atomic_load_n(&table_epoch, __ATOMIC_RELAXED);
+}
+
+/* Threads go on meanwhile: no call of these functions is among what they count. */
+static uint32_t table_mark(struct ktr_arcs *arcs, uint64_t begin, uint64_t end, uint32_t row)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < sizeof(arcs->arc) / sizeof(arcs->arc[0]); i++) {
+		uint64_t to = __atomic_load_n(&arcs->arc[i].to, __ATOMIC_ACQUIRE);
+
+		if (to < begin || to >= end)
+			continue;
+		__atomic_store_n(&arcs->arc[i].to, (to & ((1ull << KTR_ARC_MODULE) - 1)) |
+				 (uint64_t)row << KTR_ARC_MODULE, __ATOMIC_RELEASE);
+		n++;
+	}
+	return n;
+}
+
+uint32_t ktr__arcs_mark(uint64_t begin, uint64_t end, uint32_t was, uint32_t row)
+{
+	uint32_t pid = (uint32_t)getpid(), n_rows = table_view.header.region[KTR_REGION_probe_count].n_rows, n = 0;
+	uint64_t above = (uint64_t)was << KTR_ARC_MODULE;
+	uint32_t n_made = 0;
+
+	if (table_view.open && ktr__view_is_present(&table_view, table_head()))
+		n_made = __atomic_load_n(&table_head()->n_counts, __ATOMIC_ACQUIRE);
+	for (uint32_t i = __atomic_load_n(&table_first, __ATOMIC_RELAXED); i < n_made && i < n_rows; i++) {
+		struct ktr_arcs *arcs = table_at(i);
+
+		/* What is another process's may have no memory here. */
+		if (i && ktr__view_is_present(&table_view, arcs) &&
+		    __atomic_load_n(&arcs->state, __ATOMIC_ACQUIRE) == KTR_ROW_READY && arcs->pid == pid &&
+		    arcs->first == KTR_ARCS_FIRST)
+			n += table_mark(arcs, begin | above, end | above, row);
+	}
+	return n;
 }
 
 /* ---- a table for a thread ---- */

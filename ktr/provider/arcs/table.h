@@ -36,6 +36,16 @@ extern uint32_t ktr__arcs_gate[];
  * memory in it.
  */
 bool ktr__arcs_follow(void);
+uint64_t ktr__arcs_ino(void); /* of the session that tables are made in; 0: none yet */
+uint32_t ktr__arcs_epoch(void); /* of the tables that threads count in now; another one after a fork */
+
+/*
+ * Calls of functions between two addresses that are known by one row of a module, or by none (0), are known by
+ * another from now on: an object has been unloaded, or is back. Under the registry's lock; how many places there
+ * were.
+ */
+uint32_t ktr__arcs_mark(uint64_t begin, uint64_t end, uint32_t was, uint32_t row);
+
 void ktr__arcs_forked(void); /* in a child, before anything else counts */
 
 #endif

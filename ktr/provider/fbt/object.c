@@ -6,11 +6,13 @@
 #include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/patch.h"
 #include "ktr/provider/fbt/symbols.h"
+#include "ktr/provider/modules/modules.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@
 
 struct object_search {
 	struct ktr__object found;
-	char path[4096]; /* libktr's own is cut earlier, and names are looked up in the file */
+	char path[PATH_MAX]; /* libktr's own is cut earlier, and names are looked up in the file */
 };
 
 /* The program itself has no name there. */
@@ -38,8 +40,7 @@ static bool object_find(const void *address, struct object_search *search)
 		name[n < 0 ? 0 : n] = '\0';
 		snprintf(search->path, sizeof(search->path), "%s", n < 0 ? program_invocation_name : name);
 	} else {
-		snprintf(search->path, sizeof(search->path), "%s",
-			 dladdr(address, &info) ? info.dli_fname : search->found.path);
+		ktr__modules_path(dladdr(address, &info) ? info.dli_fname : search->found.path, search->path);
 	}
 	return true;
 }
@@ -158,6 +159,7 @@ static struct ktr__fbt_object *object_enter(struct ktr__fbt_module *module,
 	}
 	if (object) {
 		object->base = search->found.base;
+		object->end = search->found.end;
 		object_is_there(object, module);
 	}
 	pthread_mutex_unlock(&object_mutex);
@@ -178,6 +180,7 @@ struct ktr__fbt_object *ktr__fbt_object_plain(struct ktr__fbt_module *module, co
 	if (object) {
 		object->context = context;
 		object->base = found->base;
+		object->end = found->end;
 		object_is_there(object, module);
 	}
 	pthread_mutex_unlock(&object_mutex);

@@ -26,12 +26,20 @@ struct ktr__fbt_kind {
 	bool (*may_return)(const struct ktr__fbt_object *object, uint32_t i); /* its return can be probed, too */
 };
 
+/* What ktr/provider/arcs/ has counted of it. */
+struct ktr__arcs_past {
+	bool is_counted; /* anything may have been, since it was loaded */
+	uint32_t row; /* of its module, by which its calls are known since it was unloaded; 0: they are not */
+	uint32_t epoch; /* of the tables that this is of */
+	uintptr_t base; /* where it lay */
+};
+
 struct ktr__fbt_object {
 	struct ktr__fbt_object *next;
 	struct ktr__fbt_module *module; /* NULL: it is gone. Atomic */
 	const struct ktr__fbt_kind *kind; /* NULL: the compiler has left room in its functions */
 	void *context; /* the kind's own */
-	uintptr_t base;
+	uintptr_t base, end;
 	uint32_t first; /* number of its first function; those of an object follow each other */
 	uint32_t n;
 	uint8_t build_id[KTR_BUILD_ID_MAX]; /* or what stands for it: ktr/record/module.h */
@@ -39,6 +47,7 @@ struct ktr__fbt_object {
 	bool counted; /* calls of its functions are, ktr/provider/arcs/; under the mutex */
 	bool arcs_asked; /* that has been asked for. Under the registry's lock, as what follows */
 	struct ktr_provider_probe *arcs; /* NULL: not offered */
+	struct ktr__arcs_past past;
 	const char *name; /* without folders */
 	char path[];
 };

@@ -10,9 +10,9 @@
  */
 #include "ktr/provider/profile/maps.h"
 
+#include "ktr/provider/modules/modules.h"
 #include "ktr/record/module.h"
 #include "ktr/record/own.h"
-#include "ktr/record/proc.h"
 
 #include <link.h>
 #include <stdlib.h>
@@ -208,25 +208,10 @@ static void maps_let_go(const struct maps_list *before)
 
 /* ---- rows of the session ---- */
 
-static bool maps_has_row(const struct ktr__object *object)
-{
-	uint32_t n = __atomic_load_n(&ktr__own.control->n_modules, __ATOMIC_ACQUIRE);
-
-	for (uint32_t i = n; i-- > 1;) {
-		const struct ktr_module_row *row = ktr__session_ready(&ktr__own, KTR_REGION_module, i);
-
-		if (row && row->proc == ktr__rec.proc && row->base == object->base && row->end == object->end)
-			return row->build_id_bytes == object->build_id_bytes &&
-			       memcmp(row->build_id, object->build_id, object->build_id_bytes) == 0;
-	}
-	return false;
-}
-
 static void maps_row(void *context, const struct ktr__object *object)
 {
 	(void)context;
-	if (!maps_has_row(object))
-		ktr__proc_module_add(object);
+	ktr__modules_row(object);
 }
 
 static int maps_count(struct dl_phdr_info *info, size_t size, void *context)

@@ -23,6 +23,9 @@
 #define STOP_LOOKS   200	   /* that only give way to others, before any nap */
 #define STOP_TAKEN   8 /* looks, to one that asks whether the stop was told to somebody else */
 #define STOP_NAP_NS  20000
+#define STOP_SHORT_NS 200000000u
+#define STOP_ARMED_NS 50000000u /* for a thread of the least priority on a busy CPU */
+#define STOP_MARK     0x4b5452u /* that nobody's call has there */
 #define STOP_SYSCALL (SIGTRAP | 0x80)
 #define STOP_USER_CS 0x33 /* 64 bits */
 
@@ -181,12 +184,43 @@ static unsigned long long *stop_arg(struct user_regs_struct *regs, int i)
 }
 
 /*
- * The call that was looked at was over before the thread was asked to stop, so this is another one like it, which
- * has not slept yet: what has slept since would have been noticed, ktr__tracee_wait_same().
+ * A time that we have set is told from the program's own: a timespec by where it lies, a number of ms, of which the
+ * kernel takes 32 bits, by those above.
  */
-static int stop_is_next(const struct ktr__tracee_stop *stop, int64_t ns)
+static int stop_is_ours_time(uint64_t argument, int is_ms, uint64_t left)
 {
-	return stop->asked_ns >= stop->wait.began_ns && stop->asked_ns - stop->wait.began_ns >= (uint64_t)ns;
+	return is_ms ? argument >> 32 == STOP_MARK : argument == left;
+}
+
+/*
+ * Is it another call like the one that was looked at, which was over before the thread was asked to stop, or may
+ * have been? It has not slept yet: what has slept since would have been noticed, ktr__tracee_wait_same(). One whose
+ * time we have set is what it is; of two that are alike the first was over by then. But the kernel's timer begins
+ * before a thread sleeps, which may lose its CPU in between: so of a short time all is waited for anew, once,
+ * rather than that one ends early.
+ */
+static int stop_is_next(const struct ktr__tracee_stop *stop, uint64_t argument, int i, uint64_t ns)
+{
+	uint64_t over = stop->asked_ns - stop->wait.least_ns;
+
+	if (argument != stop->wait.args[i] || ns != stop->wait.time_ns)
+		return 1;
+	return stop->asked_ns >= stop->wait.least_ns && over + (ns <= STOP_SHORT_NS ? STOP_ARMED_NS : 0) >= ns;
+}
+
+/* The time of a call as it is made: 0, or -1 where there is none. */
+static int stop_time_of(const struct ktr__tracee_stop *stop, uint64_t argument, int is_ms, int64_t *ns)
+{
+	struct timespec time;
+
+	*ns = (int64_t)(int32_t)argument * 1000000;
+	if (is_ms)
+		return *ns < 0 ? -1 : 0;
+	if (ktr__tracee_read(stop->tid, argument, &time, sizeof(time)) < sizeof(time) || time.tv_sec < 0 ||
+	    time.tv_sec > INT32_MAX)
+		return -1;
+	*ns = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+	return 0;
 }
 
 /*
@@ -199,28 +233,22 @@ static int stop_time(struct ktr__tracee_stop *stop, struct user_regs_struct *reg
 	uint64_t over = stop->wait.began_ns ? ktr__tracee_wait_now() - stop->wait.began_ns : 0;
 	int is_ms, at = ktr__tracee_wait_timeout((long)stop->regs.orig_rax, &is_ms);
 	struct timespec time;
+	uint64_t argument;
 	int64_t ns;
 
-	if (at < 0 || !over || stop->wait.rank != KTR__RANK_TIMED ||
-	    regs->rip < stop->libc || regs->rip >= stop->libc_end)
+	if (at < 0 || !over || stop->wait.rank != KTR__RANK_TIMED || regs->rip < stop->libc ||
+	    regs->rip >= stop->libc_end || (!is_ms && !left))
 		return 0;
+	argument = *stop_arg(regs, at);
+	if (stop_time_of(stop, argument, is_ms, &ns))
+		return 0;
+	if (stop_is_ours_time(argument, is_ms, left) ? argument == stop->wait.args[at] :
+						       !stop_is_next(stop, argument, at, (uint64_t)ns))
+		ns = ktr__tracee_wait_left(ns, over);
 	if (is_ms) {
-		ns = (int64_t)(int32_t)*stop_arg(regs, at) * 1000000;
-		if (ns >= 0 && !stop_is_next(stop, ns))
-			*stop_arg(regs,
-					 at) = (uint64_t)(ktr__tracee_wait_left(ns, over) + 999999) /
-					       1000000;
+		*stop_arg(regs, at) = (uint64_t)(ns + 999999) / 1000000 | (uint64_t)STOP_MARK << 32;
 		return 0;
 	}
-	if (!left ||
-	    ktr__tracee_read(stop->tid, *stop_arg(regs, at), &time, sizeof(time)) < sizeof(time))
-		return 0;
-	if (time.tv_sec < 0 || time.tv_sec > INT32_MAX)
-		return 0;
-	ns = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-	if (stop_is_next(stop, ns))
-		return 0;
-	ns = ktr__tracee_wait_left(ns, over);
 	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
 	if (ktr__tracee_write(stop->tid, left, &time, sizeof(time)) < sizeof(time))
 		return 0;

@@ -7,12 +7,16 @@
  * When a call began nobody tells. But a thread that waits has not run since, and /proc/PID/task/TID/sched says when
  * it last did, on the clock of its CPU, which those of other CPUs need not agree with: so we ask that CPU what time
  * it is. Where that cannot be had, the time begins anew.
+ *
+ * That clock stands still while the machine below ours has taken the CPU away: it falls behind, by milliseconds at
+ * once. So by what it is behind now a call began too late, by what it was behind before the call began too early.
  */
 #include "ktr/provider/syscall/tracee_wait.h"
 
 #include "ktr/provider/syscall/tracee_memory.h"
 #include "ktr/provider/syscall/tracee_proc.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +131,51 @@ static int tracee_wait_sched(const char *path, uint64_t *ran, uint64_t *n_sleeps
 	return 1;
 }
 
+#define WAIT_CPUS   64 /* of more, those that are the same by this share a place */
+#define WAIT_AHEADS 32u
+
+/* How far CLOCK_MONOTONIC was ahead of the clocks of CPUs, and when; under the mutex. */
+static struct wait_aheads {
+	struct {
+		uint64_t at_ns;
+		int64_t ahead;
+	} was[WAIT_AHEADS];
+	int cpu;
+	uint32_t n;
+} wait_aheads[WAIT_CPUS];
+static pthread_mutex_t wait_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void wait_ahead_keep(int cpu, int64_t ahead)
+{
+	struct wait_aheads *aheads = &wait_aheads[cpu % WAIT_CPUS];
+
+	pthread_mutex_lock(&wait_mutex);
+	if (aheads->cpu != cpu)
+		aheads->n = 0;
+	aheads->cpu = cpu;
+	aheads->was[aheads->n % WAIT_AHEADS].at_ns = ktr__tracee_wait_now();
+	aheads->was[aheads->n++ % WAIT_AHEADS].ahead = ahead;
+	pthread_mutex_unlock(&wait_mutex);
+}
+
+/* As it was last known before a moment; where that is not known, as it is now. */
+static int64_t wait_ahead_before(int cpu, uint64_t ns, int64_t now)
+{
+	struct wait_aheads *aheads = &wait_aheads[cpu % WAIT_CPUS];
+	int64_t ahead = now;
+	uint32_t n;
+
+	pthread_mutex_lock(&wait_mutex);
+	n = aheads->cpu == cpu ? aheads->n : 0;
+	for (uint32_t i = 1; i <= n && i <= WAIT_AHEADS; i++)
+		if (aheads->was[(n - i) % WAIT_AHEADS].at_ns <= ns) {
+			ahead = aheads->was[(n - i) % WAIT_AHEADS].ahead;
+			break;
+		}
+	pthread_mutex_unlock(&wait_mutex);
+	return ahead < now ? ahead : now;
+}
+
 /*
  * How far CLOCK_MONOTONIC is ahead of a CPU's clock: we have just begun to run there. Where another took our place
  * in between it looks to be further than it is, so the least of a few is taken. 1 or 0: it cannot be had.
@@ -157,6 +206,8 @@ static int tracee_wait_ahead(int cpu, int64_t *ahead)
 		known = 1;
 	}
 	sched_setaffinity(0, sizeof(before), &before);
+	if (known)
+		wait_ahead_keep(cpu, *ahead);
 	return known;
 }
 
@@ -201,8 +252,10 @@ static void tracee_wait_since(const char *task, const char *call, struct ktr__tr
 		return;
 	snprintf(path, sizeof(path), "%s/syscall", task);
 	if (ktr__tracee_text(path, text, sizeof(text)) > 0 && strcmp(text, call) == 0 &&
-	    (int64_t)ran + ahead > 0 && ran + (uint64_t)ahead < ktr__tracee_wait_now())
+	    (int64_t)ran + ahead > 0 && ran + (uint64_t)ahead < ktr__tracee_wait_now()) {
 		wait->began_ns = ran + (uint64_t)ahead;
+		wait->least_ns = ran + (uint64_t)wait_ahead_before(cpu, wait->began_ns, ahead);
+	}
 }
 
 int ktr__tracee_wait_same(const char *proc, pid_t pid, pid_t tid, const struct ktr__tracee_wait *wait)

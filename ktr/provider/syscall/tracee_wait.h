@@ -23,6 +23,7 @@ struct ktr__tracee_wait {
 	uint64_t args[6];
 	uint64_t
 		began_ns; /* on the clock of ktr__tracee_wait_now(), when it went to sleep; 0: not known */
+	uint64_t least_ns; /* the same, but not later than that: it may have been a little before */
 	uint64_t n_sleeps; /* of this thread, so far */
 	uint64_t time_ns; /* where began_ns is known: how long the call is to wait at most; 0: not known */
 };

@@ -33,6 +33,14 @@ bool ktr__view_present(struct ktr__view *view, const void *from, size_t n_bytes)
 	return true;
 }
 
+bool ktr__view_is_present(const struct ktr__view *view, const void *at)
+{
+	uint64_t i = (uint64_t)((const char *)at - view->map) / KTR__VIEW_CHUNK;
+
+	return i / 64 < sizeof(view->present) / sizeof(view->present[0]) &&
+	       __atomic_load_n(&view->present[i / 64], __ATOMIC_ACQUIRE) >> i % 64 & 1;
+}
+
 uint32_t ktr__view_next(const struct ktr__view *view, uint32_t *cursor, enum ktr_region_id id, uint32_t n)
 {
 	uint32_t none = 0, n_rows = view->header.region[id].n_rows, row;

@@ -40,10 +40,11 @@ struct ktr__view {
 bool ktr__view_follow(struct ktr__view *view, bool *changed);
 
 /*
- * Async-signal-safe, both: makes bytes of it present; takes numbers that follow each other from an append cursor,
+ * Async-signal-safe, all: makes bytes of it present; takes numbers that follow each other from an append cursor,
  * and returns the first, 0: there are not so many left.
  */
 bool ktr__view_present(struct ktr__view *view, const void *from, size_t n_bytes);
+bool ktr__view_is_present(const struct ktr__view *view, const void *at); /* a byte of it, already */
 uint32_t ktr__view_next(const struct ktr__view *view, uint32_t *cursor, enum ktr_region_id id, uint32_t n);
 
 #endif

@@ -218,6 +218,73 @@ else
 	skip 'nginx'
 fi
 
+# ---- who cannot be looked at: said, and nobody is left stopped ----
+
+refused() { # PID TEXT
+	status 1 "$ktr" sample "$1" 1
+	grep -q -- "$2" "$dir/err" || fail "not \"$2\": $(cat "$dir/err")"
+	[ ! -s "$dir/out" ] || fail "a report of $1: $(head -n 3 "$dir/out")"
+}
+sh -c 'sleep 0 & exec sleep 1000' &
+parent=$!
+pids="$pids $parent"
+await 'child=$(pgrep -P $parent) && grep -q "^State:.*Z" "/proc/$child/status"'
+refused "$child" 'has ended'
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 711 "$dir"
+	status 1 setpriv --reuid 65534 --clear-groups "$ktr" sample $parent 1
+	grep -q "user 0's" "$dir/err" || fail "another user's: $(cat "$dir/err")"
+fi
+if command -v strace >/dev/null; then
+	strace -qq -o /dev/null -p $parent 2>/dev/null &
+	tracer=$!
+	pids="$pids $tracer"
+	await '! grep -q "^TracerPid:.0" /proc/$parent/status || ! kill -0 $tracer'
+	! kill -0 $tracer 2>/dev/null || refused $parent "process $tracer (strace) traces it"
+	kill $tracer 2>/dev/null
+fi
+# The first thread has ended, and the process goes on.
+cat >"$dir/l.c" <<-'END'
+	#include <pthread.h>
+	#include <stdlib.h>
+	#include <unistd.h>
+	__attribute__((noinline)) void goes_on(void) { for (;;) pause(); }
+	static void *run(void *arg) { goes_on(); return arg; }
+	int main(int argc, char **argv)
+	{
+		int n = argc > 1 ? atoi(argv[1]) : 1;
+		pthread_attr_t attr;
+		pthread_t id;
+		pthread_attr_init(&attr);
+		pthread_attr_setstacksize(&attr, 65536);
+		for (int i = 0; i < n; i++)
+			if (pthread_create(&id, &attr, run, 0))
+				_exit(1);
+		pthread_exit(0);
+	}
+END
+$cc -O2 "$dir/l.c" -o "$dir/leaves" -lpthread || fail leaves
+"$dir/leaves" &
+at=$!
+pids="$pids $at"
+await 'grep -q "^State:.*Z" /proc/$at/status'
+status 0 "$ktr" sample $at 200ms -F 100
+python3 tests/cli/tool/sample.py "$dir/out" || failed=1
+grep -q ' goes_on  (in leaves) + ' "$dir/out" || fail "whose first thread has ended: $(cat "$dir/out" "$dir/err")"
+kill -9 $at
+# Thousands of threads: all of them are told of.
+"$dir/leaves" 5000 &
+at=$!
+pids="$pids $at"
+await 'grep -q "^State:.*Z" /proc/$at/status || ! kill -0 $at'
+if kill -0 $at 2>/dev/null; then
+	status 0 "$ktr" sample $at 1 -F 10
+	is 'thousands of threads' "$(grep '^    [0-9]* Thread_' "$dir/out" | grep -c -v 'not to be looked at')" 5000
+	kill -9 $at
+else
+	skip 'thousands of threads: there may not be so many'
+fi
+
 status 1 "$ktr" sample 999999999 1 -o "$dir/none"
 [ ! -e "$dir/none" ] || fail 'a trace of nobody'
 grep -q 'no such process' "$dir/err" || fail "$(cat "$dir/err")"

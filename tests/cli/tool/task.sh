@@ -278,6 +278,33 @@ pids="$pids $parent"
 await 'zombie=$(pgrep -P $parent) && grep -q "^State:.*Z" "/proc/$zombie/status"'
 refused "$zombie" "$zombie" 3 'has ended' threads info
 is 'a zombie' "$("$task" info "$zombie" | cut -d' ' -f1,2)" "$zombie Z"
+# The first thread has ended, and the process goes on: its memory is there.
+cat >"$dir/l.c" <<-'END'
+	#include <pthread.h>
+	#include <unistd.h>
+	static void *run(void *arg) { for (;;) pause(); return arg; }
+	int main(void)
+	{
+		pthread_t id;
+		if (pthread_create(&id, 0, run, 0))
+			return 1;
+		pthread_exit(0);
+	}
+END
+build leaves "$dir/l.c" -O1
+"$dir/leaves" &
+leaves=$!
+pids="$pids $leaves"
+await 'grep -q "^State:.*Z" /proc/$leaves/status'
+status 0 "$task" regions $leaves
+one=$(ls /proc/$leaves/task | grep -vx $leaves)
+is 'regions of a process whose first thread has ended' "$(wc -l <"$dir/out")" "$(wc -l <"/proc/$one/maps")"
+at=$(sed -n '1s/-.*//p' "$dir/out")
+status 0 "$task" read $leaves "$at" 4
+is 'its memory' "$(tail -c 3 "$dir/out")" ELF
+status 0 "$task" errors $leaves "$one"
+grep -q '^state: 0 0 ' "$dir/out" || fail "a thread of it: $(cat "$dir/out")"
+kill -9 $leaves
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 711 "$dir"
 	setpriv --reuid 65534 --clear-groups "$task" errors $waits $waits >"$dir/out" 2>"$dir/err"

@@ -195,6 +195,67 @@ static void corner_range(void)
 	CHECK(in_all(counter, 64) == counter[hot / 2], "others count");
 }
 
+/*
+ * So many bytes of text are a counter's: 2 at 0x10000, 4 at 0x8000, 65,536 at 2. The instruction is so far behind
+ * the offset: its ticks are in this one.
+ */
+static void corner_places(void)
+{
+	static const struct {
+		unsigned scale;
+		size_t away, counter;
+	} place[] = {
+		{ 0x10000, 0, 0 },     { 0x10000, 2, 1 },	{ 0x10000, 3, 1 },	{ 0x8000, 2, 0 },
+		{ 0x8000, 4, 1 },      { 0x8000, 7, 1 },	{ 2, 65534, 0 },	{ 2, 65536, 1 },
+		{ 2, 131071, 1 },      { 2, 131072, 2 },	{ 0x4000, 31, 3 },	{ 0x4000, 32, 4 },
+		{ 0xffff, 65536, 32767 }, { 3, 65536, 1 },	{ 3, 43690, 0 },	{ 3, 43691, 1 },
+	};
+	static unsigned short counter[32768];
+
+	for (unsigned i = 0; i < sizeof(place) / sizeof(*place); i++) {
+		size_t first = place[i].counter;
+		uint64_t begun = now_ns(CLOCK_MONOTONIC);
+
+		memset(counter, 0, sizeof(counter));
+		/* The buffer ends behind the one. */
+		CHECK(ktr_profil(counter, 2 * first + 2, (size_t)spin_begin + hot - place[i].away,
+				 place[i].scale) == 0,
+		      "%s", strerror(errno));
+		while (counter[first] < 5 && now_ns(CLOCK_MONOTONIC) - begun < BOUND_NS)
+			spin_loop(1000000);
+		ktr_profil(NULL, 0, 0, 0);
+		CHECK(counter[first] >= 5, "scale %x, %lu bytes on: nothing in counter %lu", place[i].scale,
+		      (unsigned long)place[i].away, (unsigned long)first);
+		/* Of a few bytes nothing else is in them. */
+		memset(counter, 0, sizeof(counter));
+		if (first && place[i].away <= hot)
+			outside("one counter less", counter, 2 * first,
+				(size_t)spin_begin + hot - place[i].away, place[i].scale);
+	}
+}
+
+/* What comes late counts for as many ticks as were due. */
+static void corner_late(void)
+{
+	static unsigned short counter[64];
+	sigset_t all, before;
+	uint64_t from, came, due = ktr_profil_hz(0) / 2; /* in 500 ms */
+
+	memset(counter, 0, sizeof(counter));
+	CHECK(ktr_profil(counter, sizeof(counter), (size_t)spin_begin, 0x10000) == 0, "%s", strerror(errno));
+	from = sums().n_ticks;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	spin(500);
+	came = sums().n_ticks - from;
+	CHECK(came == 0, "%lu ticks came, and all signals are blocked", (unsigned long)came);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	came = sums().n_ticks - from;
+	ktr_profil(NULL, 0, 0, 0);
+	CHECK(came >= due - due / 10 && came <= due + due / 5, "%lu ticks came late, and %lu were due",
+	      (unsigned long)came, (unsigned long)due);
+}
+
 /* 65535 and a tick is 0, and its neighbours are as they were. */
 static void corner_wrap(void)
 {
@@ -238,6 +299,23 @@ static void corner_gone(void)
 		ktr_profil(NULL, 0, 0, 0);
 		CHECK(in_all(counter, 64) >= 5, "%d: nothing is counted anew", how);
 	}
+}
+
+/* Of a buffer that is there in part that part counts; a tick that belongs to the other ends it. */
+static void corner_half(void)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t begun = now_ns(CLOCK_MONOTONIC);
+
+	munmap(page + 4096, 4096);
+	CHECK(ktr_profil(page, 8192, (size_t)spin_begin, 0x10000) == 0, "%s", strerror(errno));
+	spin_ticks(10);
+	CHECK(sums().is_on && in_all((unsigned short *)(void *)page, 64) >= 5, "what is there does not count");
+	CHECK(ktr_profil(page, 8192, (size_t)spin_begin + hot - 4096, 0x10000) == 0, "%s", strerror(errno));
+	while (sums().is_on && now_ns(CLOCK_MONOTONIC) - begun < BOUND_NS)
+		spin_loop(1000000);
+	CHECK(!sums().is_on, "what is not there does not end it");
+	munmap(page, 4096);
 }
 
 /* Another buffer takes the place of the first, which stays as it was; one at an odd address. */
@@ -377,8 +455,11 @@ static int corners(void)
 	corner_off();
 	corner_scales();
 	corner_range();
+	corner_places();
+	corner_late();
 	corner_wrap();
 	corner_gone();
+	corner_half();
 	corner_buffers();
 	corner_fork();
 	corner_errno();
