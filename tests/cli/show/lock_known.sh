@@ -61,6 +61,14 @@ is 'again: second' "$(row second)" 'held by owner; free; held by waiter; free'
 is 'again: in tables' "$("$ktr" lockstat -C -w "$dir/t" | awk '$3 == "first" || $3 == "second" { print $1, $3 }' | sort | uniq | paste -sd' ')" \
 	'1 first 1 second'
 
+# With the archive its own points and names are left out, which is said before it runs.
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g -DNAMED -Iinclude tests/programs/show/lock_known.c -o "$dir/archive" "$O/lib/libktr.a" \
+	-lpthread -ldl || exit 1
+cp -r "$dir/t" "$dir/again"
+record --lock all "$dir/archive" again
+is 'the archive' "$(grep -c 'from its archive: its own points are not recorded' "$dir/err") $(row first)" '1 '
+rm -rf "$dir/t"
+mv "$dir/again" "$dir/t"
 is 'none of our own' "$("$ktr" lockstat -n 0 "$dir/t" | grep -c 'libktr')" 0
 
 record --lock contention "$dir/known" read
