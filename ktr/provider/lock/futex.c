@@ -14,12 +14,14 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-__attribute__((visibility("hidden"))) void *ktr__futex_real;
-__attribute__((visibility("hidden"))) uint32_t ktr__futex_on; /* atomic */
+/* What the code below refers to, which compilers do not read. */
+#define FUTEX_FOR_CODE __attribute__((visibility("hidden"), used))
 
-__attribute__((visibility("hidden"))) long ktr__futex_failed(long code);
-__attribute__((visibility("hidden"))) long ktr__futex_traced(long n, long word, long op, long value, long time,
-							     long word2, long value3);
+FUTEX_FOR_CODE void *ktr__futex_real;
+FUTEX_FOR_CODE uint32_t ktr__futex_on; /* atomic */
+
+FUTEX_FOR_CODE long ktr__futex_failed(long code);
+FUTEX_FOR_CODE long ktr__futex_traced(long n, long word, long op, long value, long time, long word2, long value3);
 
 _Static_assert(SYS_futex == 202, "as the code has it");
 
