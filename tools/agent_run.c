@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Of ktr run: the program was not found, or could not be run. */
@@ -53,5 +55,75 @@ int agent_run(const char *command, const char *option, const char *value, char *
 	signal(SIGQUIT, quit);
 	if (WIFEXITED(status) && (WEXITSTATUS(status) == RUN_NOT_RUN || WEXITSTATUS(status) == RUN_NOT_FOUND))
 		return 1; /* it has said why */
+	return 0;
+}
+
+/* "ktr WORD ...", whose exit status is returned. */
+static int run_ktr(const char *const *args)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child < 0)
+		return -errno;
+	if (child == 0) {
+		signal(SIGPIPE, command_sigpipe);
+		signal(SIGXFSZ, command_sigxfsz);
+		execv("/proc/self/exe", (char *const *)(uintptr_t)args);
+		_exit(RUN_NOT_RUN);
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static volatile sig_atomic_t run_interrupted;
+
+static void run_interrupt(int number)
+{
+	(void)number;
+	run_interrupted = 1;
+}
+
+/* Until it is time, somebody interrupts, or there is no process any more. */
+static void run_nap(pid_t pid, uint64_t for_ns)
+{
+	const struct sigaction action = { .sa_handler = run_interrupt };
+	struct sigaction before;
+	struct timespec now, nap = { 0, 50000000 };
+	uint64_t end_ns;
+
+	run_interrupted = 0;
+	sigaction(SIGINT, &action, &before);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + for_ns;
+	for (;;) {
+		uint64_t now_ns;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		if (now_ns >= end_ns || run_interrupted || (kill(pid, 0) && errno == ESRCH))
+			break;
+		nap.tv_nsec = end_ns - now_ns < 50000000 ? (long)(end_ns - now_ns) : 50000000;
+		nanosleep(&nap, NULL);
+	}
+	sigaction(SIGINT, &before, NULL);
+}
+
+int agent_attach(const char *command, pid_t pid, const char *option, const char *value, uint64_t for_ns,
+		 int verbose)
+{
+	char number[16];
+	const char *const attach[] = { "ktr", "attach", "-p", number, option, value, "-o", FIND_TRACE, NULL };
+	const char *const detach[] = { "ktr", "detach", "-p", number, NULL };
+
+	snprintf(number, sizeof(number), "%ld", (long)pid);
+	if (run_ktr(attach))
+		return 1; /* it has said why */
+	if (verbose)
+		fprintf(stderr, "%s: attached to process %s\n", command, number);
+	run_nap(pid, for_ns);
+	if (kill(pid, 0) == 0 && run_ktr(detach))
+		return 1;
 	return 0;
 }

@@ -8,25 +8,47 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* The moment is there: what has come before is told. */
+static int derive_begin(struct ktr__derive *derive)
+{
+	int rc;
+
+	derive->is_before = 0;
+	rc = ktr__derive_lock_again(derive, derive->from_ns);
+	return rc ? rc : ktr__derive_memory_again(derive, derive->from_ns);
+}
+
 static int derive_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__derive *derive = (struct ktr__derive *)(void *)sink;
-	int rc = derive->to->event(derive->to, event);
+	int rc = 0;
 
+	if (derive->is_before && event->time_ns >= derive->from_ns)
+		rc = derive_begin(derive);
+	if (derive->is_before)
+		derive->n_before++;
+	else if (!rc)
+		rc = derive->to->event(derive->to, event);
 	if (!rc)
 		rc = ktr__derive_lock(derive, event);
 	return rc ? rc : ktr__derive_memory(derive, event);
 }
 
+/* What goes on when the moment comes is told then. */
 static int derive_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 {
 	struct ktr__derive *derive = (struct ktr__derive *)(void *)sink;
+	int rc = 0;
 
-	if (loss->from_ns)
-		ktr__derive_lock_loss(derive);
-	if (derive->heap.sites.n_probes)
-		derive->heap.sink.loss(&derive->heap.sink, loss);
-	return derive->to->loss ? derive->to->loss(derive->to, loss) : 0;
+	if (derive->is_before && loss->from_ns >= derive->from_ns)
+		rc = derive_begin(derive);
+	if (!rc && loss->from_ns)
+		rc = ktr__derive_lock_loss(derive, loss);
+	if (!rc && derive->heap.sites.n_probes)
+		rc = derive->heap.sink.loss(&derive->heap.sink, loss);
+	if (rc || !derive->to->loss || (derive->is_before && loss->to_ns && loss->to_ns < derive->from_ns))
+		return rc;
+	return derive->to->loss(derive->to, loss);
 }
 
 static int derive_note(struct ktr_sink *sink, const struct ktr_note *note)
@@ -73,6 +95,22 @@ int ktr__derive_wants(const struct ktr__derive *derive, const struct ktr_reader_
 	       ktr__lock_names_is_site(&derive->lock_names, site);
 }
 
+void ktr__derive_from(struct ktr__derive *derive, uint64_t from_ns)
+{
+	derive->from_ns = from_ns;
+	derive->is_before = from_ns != 0;
+}
+
+int ktr__derive_end(struct ktr__derive *derive)
+{
+	return derive->is_before ? derive_begin(derive) : 0;
+}
+
+uint64_t ktr__derive_n_before(const struct ktr__derive *derive)
+{
+	return derive->n_before;
+}
+
 uint64_t ktr__derive_n_quiet(const struct ktr__derive *derive)
 {
 	return derive->n_quiet;
@@ -89,6 +127,7 @@ void ktr__derive_free(struct ktr__derive *derive)
 	ktr__keyed_free(&derive->memories);
 	ktr__lock_sites_free(&derive->lock_sites);
 	ktr__lock_names_free(&derive->lock_names);
+	ktr__lock_halves_free(&derive->lock_halves);
 	ktr__heap_free(&derive->heap);
 	ktr__arena_free(&derive->arena);
 	free(derive);

@@ -11,7 +11,8 @@
  * Rows, by group and id:
  *
  *	locks	a lock's name: "held by worker (12)", "read by 3", "free"; where only waiting was recorded, whose it
- *		was while others waited, else "nobody waits"
+ *		was while others waited, else "nobody waits"; "not known" after a loss, or when its probes have spent
+ *		their budget; "no more" where another one lies in its place
  *	locks	a lock's name and ": waiters": a span of each wait, by the thread that waits
  *	waits	"worker (12)": "blocked on" a lock or "waiting for" a condition, a semaphore, a barrier, or "not waiting"
  *	memory	bytes in use, of malloc(3) and its like, bytes mapped, of mmap(2), to a thousandth of what was most
@@ -42,6 +43,17 @@ int ktr__derive_new(struct ktr__derive **derive, struct ktr_reader *reader, stru
 struct ktr_sink *ktr__derive_sink(struct ktr__derive *derive);
 void ktr__derive_free(struct ktr__derive *derive);
 
+/*
+ * Of what comes before that moment nothing is handed on, but what it has come to, at the moment: so a window knows
+ * what came before. A walk begins with the source's first event, and ends with ktr__derive_end(), which returns as
+ * a sink does.
+ */
+void ktr__derive_from(struct ktr__derive *derive, uint64_t from_ns);
+int ktr__derive_end(struct ktr__derive *derive);
+
+/* Events that were not handed on. */
+uint64_t ktr__derive_n_before(const struct ktr__derive *derive);
+
 /* Does it look at the arguments of this site's events? */
 int ktr__derive_wants(const struct ktr__derive *derive, const struct ktr_reader_site *site);
 
@@ -52,6 +64,12 @@ uint64_t ktr__derive_n_quiet(const struct ktr__derive *derive);
 static inline int ktr__derive_is(const struct ktr_reader_site *site)
 {
 	return site->file && site->file[0] == '(' && __builtin_strcmp(site->file, KTR__DERIVE_FILE) == 0;
+}
+
+/* Is it one of a lock's row, which is nobody's, whoever tells of it? */
+static inline int ktr__derive_is_lock(const struct ktr_reader_site *site)
+{
+	return ktr__derive_is(site) && __builtin_strcmp(site->group, KTR__DERIVE_LOCKS) == 0;
 }
 
 #endif

@@ -7,7 +7,10 @@
 /* What an event means for rows of locks; any other means nothing. Returns 0, -ENOMEM or what the sink returned. */
 int ktr__derive_lock(struct ktr__derive *derive, const struct ktr_event *event);
 
-/* Events were lost: who holds and waits is not known any more. */
-void ktr__derive_lock_loss(struct ktr__derive *derive);
+/* Events were lost: who holds and waits is not known any more, which is said. As the other. */
+int ktr__derive_lock_loss(struct ktr__derive *derive, const struct ktr_loss *loss);
+
+/* Tells again, at that moment, what is known of locks and of who waits. As the other. */
+int ktr__derive_lock_again(struct ktr__derive *derive, uint64_t ns);
 
 #endif

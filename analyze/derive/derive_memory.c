@@ -14,6 +14,7 @@
 
 struct memory_process {
 	struct ktr__keyed_row keyed; /* first: process, site */
+	const struct ktr_reader_thread *thread; /* one of its */
 	int is_told;
 	double told, most;
 };
@@ -31,6 +32,7 @@ static int memory_tell(struct ktr__derive *derive, const struct ktr_event *event
 	if (of->is_told && fabs(bytes - of->told) * MEMORY_STEPS < of->most)
 		return 0;
 	of->is_told = 1;
+	of->thread = event->thread;
 	of->told = bytes;
 	return ktr__derive_number(derive, event, site, (uint64_t)(bytes + 0.5));
 }
@@ -50,4 +52,21 @@ int ktr__derive_memory(struct ktr__derive *derive, const struct ktr_event *event
 				   ktr__mapped_of(&derive->heap.mapped, e.proc));
 	return memory_tell(derive, event, e.proc, KTR__DERIVE_IN_USE,
 			   ktr__heap_live_of(&derive->heap, e.proc).bytes);
+}
+
+int ktr__derive_memory_again(struct ktr__derive *derive, uint64_t ns)
+{
+	struct ktr_event at = { .time_ns = ns };
+	int rc = 0;
+
+	for (size_t i = 0; i < derive->memories.n && !rc; i++) {
+		const struct memory_process *of =
+			(const struct memory_process *)(const void *)derive->memories.row[i];
+
+		at.thread = of->thread;
+		if (of->is_told)
+			rc = ktr__derive_number(derive, &at, (enum ktr__derive_site)of->keyed.key[1],
+						(uint64_t)(of->told + 0.5));
+	}
+	return rc;
 }

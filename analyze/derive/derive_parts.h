@@ -6,6 +6,7 @@
 #include "analyze/derive/derive.h"
 #include "analyze/heap/heap.h"
 #include "analyze/lock/lock_events.h"
+#include "analyze/lock/lock_halves.h"
 #include "analyze/lock/lock_names.h"
 #include "analyze/stats/keyed.h"
 #include "conf/kit/arena.h"
@@ -28,8 +29,13 @@ struct ktr__derive {
 	struct ktr__arena arena; /* of sites and names */
 	struct ktr_reader_site site[KTR__DERIVE_SITES];
 	int all;
+	uint64_t from_ns; /* before, nothing is handed on */
+	int is_before;
+	uint64_t n_before;
 	struct ktr__lock_sites lock_sites;
 	struct ktr__lock_names lock_names;
+	struct ktr__lock_halves lock_halves;
+	uint64_t blind_ns; /* until then events of locks are lost */
 	struct ktr__keyed locks, threads, names, processes;
 	uint64_t n_quiet;
 	struct ktr__heap heap;

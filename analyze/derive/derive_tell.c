@@ -88,6 +88,8 @@ static struct ktr_event_bytes tell_bytes(const char *text)
 
 static int tell_event(struct ktr__derive *derive, struct ktr_event *event, enum ktr__derive_site site)
 {
+	if (derive->is_before)
+		return 0;
 	event->site = &derive->site[site];
 	return derive->to->event(derive->to, event);
 }

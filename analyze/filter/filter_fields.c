@@ -36,7 +36,7 @@ static const struct ktr__field filter_fields_where[] = {
 	KTR__FILTER_FIELDS(FILTER_FIELDS_WHERE)
 };
 
-/* The bits of class names; a ktr_names_fn over the tables. */
+/* The bits of class names; a ktr_names_fn over the tables. A provider's class may have the name of another one. */
 static int filter_fields_classes(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
 {
 	const struct ktr__tables *tables = context;
@@ -46,7 +46,10 @@ static int filter_fields_classes(void *context, unsigned idx, char *name, size_t
 	if (!tables->class_name[idx])
 		return 1;
 	snprintf(name, size, "%s", tables->class_name[idx]);
-	*value = 1ull << idx;
+	*value = 0;
+	for (unsigned i = 0; i < KTR_CLASS_MAX; i++)
+		if (tables->class_name[i] && strcmp(tables->class_name[i], tables->class_name[idx]) == 0)
+			*value |= 1ull << i;
 	return 0;
 }
 

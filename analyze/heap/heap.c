@@ -77,6 +77,7 @@ static void heap_ended(struct ktr__heap *heap, struct ktr__heap_process *process
 		heap_seen(heap, place);
 	heap->now.n -= process->live.n;
 	heap->now.bytes -= process->live.bytes;
+	ktr__mapped_ended(&heap->mapped, (uint32_t)process->keyed.key[0]);
 	process->is_over = 1;
 }
 
@@ -292,7 +293,8 @@ int ktr__heap_take(struct ktr__heap *heap, const struct ktr__heap_event *e)
 	if (e->event->time_ns > heap->next_end_ns)
 		heap_ends(heap, e->event->time_ns);
 	if (ktr__heap_is_map(e->what))
-		return ktr__mapped_take(&heap->mapped, e);
+		/* Its end is due, too. */
+		return heap_process(heap, e) ? ktr__mapped_take(&heap->mapped, e) : -ENOMEM;
 	if (heap_is_other(heap, e))
 		return 0;
 	thread = heap_thread(heap, e);

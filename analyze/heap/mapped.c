@@ -18,6 +18,7 @@
 
 struct mapped_range {
 	uint64_t begin, end;
+	uint64_t number; /* pieces of one range have the same */
 	struct ktr__heap_place *place;
 };
 
@@ -29,7 +30,8 @@ struct mapped_list {
 struct mapped_process {
 	struct ktr__keyed_row keyed; /* first: process */
 	struct mapped_list list;
-	double bytes;
+	double n, bytes;
+	int is_over;
 };
 
 struct mapped_thread {
@@ -78,13 +80,37 @@ static void mapped_count(struct ktr__mapped *mapped, struct mapped_process *proc
 	place->live.bytes += bytes;
 	mapped->live.n += n;
 	mapped->live.bytes += bytes;
+	process->n += n;
 	process->bytes += bytes;
+	if (process->is_over)
+		return; /* its last events came later than its end */
+	mapped->now.n += n;
+	mapped->now.bytes += bytes;
 }
 
-/* Adds a range where none is. */
+/* Adds a range where none is, or a piece of one to those beside it. */
 static int mapped_put(struct ktr__mapped *mapped, struct mapped_process *process, const struct mapped_range *range)
 {
-	if (mapped_insert(&process->list, mapped_find(&process->list, range->begin), range))
+	struct mapped_list *list = &process->list;
+	uint32_t at = mapped_find(list, range->begin);
+	struct mapped_range *after = at < list->n ? &list->range[at] : NULL;
+	struct mapped_range *before = at ? &list->range[at - 1] : NULL;
+
+	if (after && (after->number != range->number || after->begin != range->end))
+		after = NULL;
+	if (before && before->number == range->number && before->end == range->begin) {
+		before->end = after ? after->end : range->end;
+		mapped_count(mapped, process, range->place, after ? -1 : 0, (double)(range->end - range->begin));
+		if (after)
+			mapped_remove(list, at);
+		return 0;
+	}
+	if (after) {
+		after->begin = range->begin;
+		mapped_count(mapped, process, range->place, 0, (double)(range->end - range->begin));
+		return 0;
+	}
+	if (mapped_insert(list, at, range))
 		return -ENOMEM;
 	mapped_count(mapped, process, range->place, 1, (double)(range->end - range->begin));
 	return 0;
@@ -133,7 +159,7 @@ static uint64_t mapped_up(uint64_t address)
 
 static int mapped_got(struct ktr__mapped *mapped, const struct ktr__heap_event *e, struct mapped_process *process)
 {
-	struct mapped_range range = { e->block, mapped_up(e->block + e->size), NULL };
+	struct mapped_range range = { e->block, mapped_up(e->block + e->size), ++mapped->n_ranges, NULL };
 
 	if (range.end <= range.begin)
 		return 0;
@@ -146,8 +172,8 @@ static int mapped_got(struct ktr__mapped *mapped, const struct ktr__heap_event *
 	mapped->got.bytes += (double)(range.end - range.begin);
 	if (mapped_put(mapped, process, &range))
 		return -ENOMEM;
-	if (mapped->live.bytes > mapped->peak.bytes) {
-		mapped->peak = mapped->live;
+	if (mapped->now.bytes > mapped->peak.bytes) {
+		mapped->peak = mapped->now;
 		mapped->peak_ns = e->event->time_ns;
 	}
 	return 0;
@@ -198,6 +224,18 @@ int ktr__mapped_take(struct ktr__mapped *mapped, const struct ktr__heap_event *e
 	if (e->what == KTR__HEAP_UNMAPS || e->what == KTR__HEAP_REMAPS)
 		return mapped_takes(mapped, e, process, thread);
 	return rc;
+}
+
+void ktr__mapped_ended(struct ktr__mapped *mapped, uint32_t proc)
+{
+	struct mapped_process *process =
+		ktr__keyed_find(&mapped->processes, (const uint64_t[4]){ proc, 0, 0, 0 });
+
+	if (!process || process->is_over)
+		return;
+	mapped->now.n -= process->n;
+	mapped->now.bytes -= process->bytes;
+	process->is_over = 1;
 }
 
 double ktr__mapped_of(const struct ktr__mapped *mapped, uint32_t proc)

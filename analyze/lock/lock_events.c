@@ -40,7 +40,10 @@ static const struct {
 	{ "spin-error", KTR__LOCK_SPIN, KTR__LOCK_FAIL },
 	{ "barrier-block", KTR__LOCK_BARRIER, KTR__LOCK_BLOCK },
 	{ "barrier-blocked", KTR__LOCK_BARRIER, KTR__LOCK_BLOCKED },
+	{ "futex-block", KTR__LOCK_FUTEX, KTR__LOCK_BLOCK },
+	{ "futex-blocked", KTR__LOCK_FUTEX, KTR__LOCK_BLOCKED },
 	{ "stack", KTR__LOCK_MUTEX, KTR__LOCK_STACK }, /* or of any other kind */
+	{ "debug.ktr.budget", KTR__LOCK_MUTEX, KTR__LOCK_OFF }, /* likewise */
 };
 
 enum {
@@ -75,20 +78,34 @@ static int lock_is_stack(const struct ktr_reader_site *site)
 	return strcmp(site->func, "stack") == 0 && site->n_args == 2 && site->arg[1].type == KTR_ARG_STACK;
 }
 
+/* As ktr/provider/registry/budget.c has it. */
+static int lock_is_off(const struct ktr_reader_site *site)
+{
+	return strcmp(site->func, "debug.ktr.budget") == 0 && site->n_args == 3 && site->arg[0].type == KTR_ARG_STR;
+}
+
+/* Is there what only the provider's have? */
+static int lock_is_whole(const struct ktr__lock_site *to, const struct ktr_reader_site *site,
+			 enum ktr__lock_what what)
+{
+	return what == KTR__LOCK_STACK ? lock_is_stack(site) :
+	       what == KTR__LOCK_OFF   ? lock_is_off(site) :
+					 to->at[LOCK_CALLER] >= 0;
+}
+
 /* Whether the caller is there decides: without one, or a stack, it is none of ours. */
 static void lock_site(struct ktr__lock_site *to, const struct ktr_reader_site *site)
 {
 	memset(to->at, -1, sizeof(to->at));
 	if (!site || strcmp(site->file, "lock") != 0 || strcmp(site->class_name, "lock") != 0 ||
-	    (site->in_str && !lock_is_stack(site)))
+	    (site->in_str && !lock_is_stack(site) && !lock_is_off(site)))
 		return;
 	for (unsigned i = 1; i < site->n_args; i++)
 		for (unsigned k = 0; k < LOCK_ARGS; k++)
 			if (strcmp(site->arg[i].name, lock_arg_names[k]) == 0)
 				to->at[k] = (int8_t)i;
 	for (unsigned i = 0; i < sizeof(lock_probes) / sizeof(lock_probes[0]); i++)
-		if (strcmp(site->func, lock_probes[i].name) == 0 &&
-		    (lock_probes[i].what == KTR__LOCK_STACK ? lock_is_stack(site) : to->at[LOCK_CALLER] >= 0))
+		if (strcmp(site->func, lock_probes[i].name) == 0 && lock_is_whole(to, site, lock_probes[i].what))
 			to->probe = (uint8_t)(i + 1);
 }
 
@@ -121,6 +138,23 @@ static uint64_t lock_arg(const struct ktr__lock_site *site, const struct ktr_eve
 	return site->at[which] >= 0 ? event->arg[site->at[which]] : 0;
 }
 
+/* "lock:::mutex-acquire" was switched off. 0: what that was is of no matter. */
+static int lock_off(const struct ktr_event *event, struct ktr__lock_event *e)
+{
+	const struct ktr_event_bytes *name = &event->str[0];
+	const char *colon = name->bytes ? memrchr(name->bytes, ':', name->n_bytes) : NULL;
+	size_t n = colon ? name->n_bytes - (size_t)(colon + 1 - name->bytes) : 0;
+
+	for (unsigned i = 0; i < sizeof(lock_probes) / sizeof(lock_probes[0]); i++)
+		if (n && strlen(lock_probes[i].name) == n && memcmp(lock_probes[i].name, colon + 1, n) == 0) {
+			e->kind = lock_probes[i].kind;
+			e->off = lock_probes[i].what;
+			e->lock = 0;
+			return 1;
+		}
+	return 0;
+}
+
 int ktr__lock_event(const struct ktr__lock_sites *sites, const struct ktr_event *event, struct ktr__lock_event *e)
 {
 	const struct ktr__lock_site *site = event->site->id < sites->n ? &sites->site[event->site->id] : NULL;
@@ -148,5 +182,5 @@ int ktr__lock_event(const struct ktr__lock_sites *sites, const struct ktr_event 
 		.owner_priority = (int32_t)lock_arg(site, event, LOCK_OWNER_PRIORITY),
 		.stack = lock_probes[site->probe - 1].what == KTR__LOCK_STACK ? &event->str[1] : NULL,
 	};
-	return 1;
+	return e->what != KTR__LOCK_OFF || lock_off(event, e);
 }

@@ -15,6 +15,8 @@ enum ktr__lock_kind {
 	KTR__LOCK_COND,
 	KTR__LOCK_SEM,
 	KTR__LOCK_BARRIER,
+	KTR__LOCK_FUTEX, /* nobody knows whose, nor what becomes of it */
+	KTR__LOCK_KINDS
 };
 
 enum ktr__lock_what {
@@ -27,6 +29,8 @@ enum ktr__lock_what {
 	KTR__LOCK_STACK,   /* of what the thread has just done: taken the lock, or begun to wait */
 	KTR__LOCK_MADE,	   /* initialized: what was there before is gone */
 	KTR__LOCK_INVERTED, /* it has waited for an owner of lower priority, which was kept off the CPUs for ns */
+	KTR__LOCK_OFF,	   /* no lock's: what `off` says of its kind is told no more, its budget was spent */
+	KTR__LOCK_WHATS
 };
 
 struct ktr__lock_event {
@@ -41,6 +45,8 @@ struct ktr__lock_event {
 	uint8_t write, recursive, tried, last, all;
 	int32_t priority, owner_priority; /* INVERTED */
 	const struct ktr_event_bytes *stack; /* STACK */
+	enum ktr__lock_what off;	     /* OFF */
+	uint32_t life; /* which of the locks that lay there one after the other; see lock_names.h */
 };
 
 /* Which of a reader's sites are the provider's. Zeroed is empty. */

@@ -13,7 +13,7 @@
 
 struct order_held {
 	uint64_t lock, life, caller;
-	uint32_t depth;
+	uint32_t depth, name;
 	uint8_t write;
 };
 
@@ -94,6 +94,8 @@ static int order_step(struct ktr__lock_order *order, const struct ktr__lock_even
 		step->thread = e->event->thread;
 		step->has = held->lock;
 		step->asks = e->lock;
+		step->has_name = held->name;
+		step->asks_name = e->life;
 		step->has_write = held->write;
 		step->asks_write = write;
 		step->has_caller = held->caller;
@@ -138,7 +140,8 @@ static void order_take(const struct ktr__lock_event *e, struct order_lock *lock,
 	if (held)
 		held->depth++;
 	else if (thread->n < KTR__ORDER_HELD)
-		thread->held[thread->n++] = (struct order_held){ e->lock, lock->life, e->caller, 1, write };
+		thread->held[thread->n++] =
+			(struct order_held){ e->lock, lock->life, e->caller, 1, e->life, write };
 }
 
 static void order_give(const struct ktr__lock_event *e, struct order_lock *lock, struct order_thread *thread)

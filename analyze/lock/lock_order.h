@@ -24,6 +24,7 @@ struct ktr__order_step {
 	const struct ktr_reader_thread *thread;
 	uint64_t has, asks; /* locks */
 	uint64_t has_life, asks_life; /* numbers of them: what is made anew in its place is another one */
+	uint32_t has_name, asks_name; /* their lives, as names go by */
 	uint8_t has_write, asks_write; /* 1 of a mutex */
 	uint64_t has_caller, asks_caller;
 	uint64_t n, first_ns, last_ns;

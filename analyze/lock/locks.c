@@ -21,7 +21,7 @@
 
 static void locks_key(const struct ktr__locks_row *of, uint64_t key[4])
 {
-	key[0] = (uint64_t)of->kind << 32 | of->proc;
+	key[0] = (uint64_t)of->kind << 56 | (uint64_t)(of->life & 0xffffff) << 32 | of->proc;
 	key[1] = (uint64_t)of->tid << 32 | of->other;
 	key[2] = of->lock;
 	key[3] = of->caller;
@@ -47,6 +47,7 @@ static struct ktr__locks_row *locks_get(struct ktr__locks *locks, const struct k
 		return NULL;
 	row->kind = of->kind;
 	row->proc = of->proc;
+	row->life = of->life;
 	row->tid = of->tid;
 	row->other = of->other;
 	row->lock = of->lock;
@@ -69,10 +70,10 @@ static struct ktr__locks_row *locks_add(struct ktr__locks *locks, const struct k
 
 /* A line of a table: a lock and where it was called for; of readers and writers, whose tables follow each other. */
 static int locks_place(struct ktr__locks *locks, const struct ktr__lock_event *e, enum ktr__locks_kind kind,
-		       uint64_t ns)
+		       uint64_t ns, const struct ktr__framed *stack)
 {
 	const struct ktr__locks_row of = { .kind = kind + (e->write != 0), .proc = e->proc, .lock = e->lock,
-					   .caller = e->caller };
+					   .life = e->life, .caller = e->caller };
 	unsigned step = ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
 	struct ktr__locks_row *row;
 
@@ -81,6 +82,8 @@ static int locks_place(struct ktr__locks *locks, const struct ktr__lock_event *e
 	row = locks_add(locks, &of, ns);
 	if (!row)
 		return -ENOMEM;
+	if (ns == row->max_ns)
+		row->stack = stack;
 	row->took[step < KTR__LOCKS_STEPS ? step : KTR__LOCKS_STEPS - 1]++;
 	return 0;
 }
@@ -91,7 +94,16 @@ static struct ktr__locks_row locks_held(const struct ktr__lock_event *e)
 	return (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD,
 					.proc = e->proc,
 					.lock = e->lock,
+					.life = e->life,
 					.tid = e->kind == KTR__LOCK_RW && !e->write ? e->tid : 0 };
+}
+
+/* The same of who may write. */
+static struct ktr__locks_row locks_owned(const struct ktr__lock_event *e)
+{
+	return (struct ktr__locks_row){
+		.kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock, .life = e->life
+	};
 }
 
 static struct ktr__locks_row locks_use(const struct ktr__lock_event *e)
@@ -99,6 +111,7 @@ static struct ktr__locks_row locks_use(const struct ktr__lock_event *e)
 	return (struct ktr__locks_row){ .kind = KTR__LOCKS_USE,
 					.proc = e->proc,
 					.lock = e->lock,
+					.life = e->life,
 					.other = e->kind };
 }
 
@@ -116,9 +129,10 @@ static struct ktr__locks_row *locks_waiting(struct ktr__locks *locks, const stru
 	return waiting;
 }
 
+/* What begins now may have an end that nobody tells. */
 static int locks_is_blind(const struct ktr__locks *locks, const struct ktr__lock_event *e)
 {
-	return e->event->time_ns < locks->blind_ns;
+	return e->event->time_ns < locks->blind_ns || ktr__lock_is_half(&locks->halves, e);
 }
 
 /* ---- taken and given back ---- */
@@ -204,7 +218,7 @@ static int locks_give(struct ktr__locks *locks, const struct ktr__lock_event *e)
 		use->given_ns = e->event->time_ns;
 		use->use.wanted_ns += ns;
 	}
-	return locks_place(locks, e, locks_hold_kind[e->kind], ns);
+	return locks_place(locks, e, locks_hold_kind[e->kind], ns, is_late ? NULL : held->stack);
 }
 
 /* ---- waited for ---- */
@@ -215,13 +229,15 @@ static int locks_block(struct ktr__locks *locks, const struct ktr__lock_event *e
 
 	if (!waiting || !use)
 		return -ENOMEM;
-	use->use.n_queued += ++use->use.n_waiting;
+	if (!ktr__lock_is_half(&locks->halves, e))
+		use->use.n_queued += ++use->use.n_waiting;
 	use->thread = e->event->thread;
 	if (waiting->woken && e->kind == KTR__LOCK_COND && waiting->condition == e->lock)
 		use->use.n_useless++;
 	waiting->woken = 0;
 	waiting->since_ns = locks_is_blind(locks, e) ? 0 : e->event->time_ns;
 	waiting->at = e->lock;
+	waiting->at_life = e->life;
 	waiting->stack = NULL;
 	waiting->whose = e->owner;
 	waiting->what = e->kind;
@@ -232,7 +248,8 @@ static int locks_block(struct ktr__locks *locks, const struct ktr__lock_event *e
 static void locks_woken(struct ktr__locks *locks, const struct ktr__lock_event *e, struct ktr__locks_row *use,
 			struct ktr__locks_row *waiting)
 {
-	struct ktr__locks_row of = { .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->mutex };
+	struct ktr__locks_row of = { .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->mutex,
+				     .life = ktr__lock_names_life(&locks->names, e->proc, e->mutex) };
 	const struct ktr__locks_row *held = locks_find(locks, &of);
 
 	waiting->woken = !e->error && use->use.by_all && held && held->since_ns && held->thread->tid == e->tid;
@@ -244,6 +261,7 @@ static const enum ktr__locks_kind locks_block_kind[] = {
 	[KTR__LOCK_MUTEX] = KTR__LOCKS_MUTEX_BLOCK, [KTR__LOCK_RW] = KTR__LOCKS_READ_BLOCK,
 	[KTR__LOCK_SPIN] = KTR__LOCKS_SPIN_SPIN,    [KTR__LOCK_COND] = KTR__LOCKS_COND_BLOCK,
 	[KTR__LOCK_SEM] = KTR__LOCKS_SEM_BLOCK,	    [KTR__LOCK_BARRIER] = KTR__LOCKS_BARRIER_BLOCK,
+	[KTR__LOCK_FUTEX] = KTR__LOCKS_FUTEX_BLOCK,
 };
 
 static int locks_blocked(struct ktr__locks *locks, const struct ktr__lock_event *e)
@@ -263,14 +281,15 @@ static int locks_blocked(struct ktr__locks *locks, const struct ktr__lock_event 
 	use->use.blocked++;
 	if (e->kind == KTR__LOCK_COND)
 		locks_woken(locks, e, use, waiting);
-	if (locks_place(locks, e, locks_block_kind[e->kind], e->ns))
+	if (locks_place(locks, e, locks_block_kind[e->kind], e->ns, waiting->stack))
 		return -ENOMEM;
 	if (!e->owner || e->ns < locks->least_ns)
 		return 0;
-	of = (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock };
+	of = locks_owned(e);
 	held = locks_find(locks, &of);
 	edge = locks_add(locks, &(struct ktr__locks_row){ .kind = KTR__LOCKS_EDGE, .proc = e->proc, .tid = e->tid,
-							  .other = e->owner, .lock = e->lock, .caller = e->caller },
+							  .other = e->owner, .lock = e->lock, .life = e->life,
+							  .caller = e->caller },
 			 e->ns);
 	if (!edge)
 		return -ENOMEM;
@@ -299,17 +318,17 @@ static int locks_wake(struct ktr__locks *locks, const struct ktr__lock_event *e)
 static int locks_fail(struct ktr__locks *locks, const struct ktr__lock_event *e)
 {
 	const struct ktr__locks_row of = { .kind = KTR__LOCKS_ERROR, .proc = e->proc, .lock = e->lock,
-					   .other = e->error, .caller = e->caller };
+					   .life = e->life, .other = e->error, .caller = e->caller };
 
 	return locks_add(locks, &of, 0) ? 0 : -ENOMEM;
 }
 
-/* What was there before is gone, by whatever name. */
+/* What was there before is gone. */
 static int locks_made(struct ktr__locks *locks, const struct ktr__lock_event *e)
 {
 	struct ktr__locks_row of = locks_use(e), *use = locks_find(locks, &of), *held;
 
-	of = (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock };
+	of = locks_owned(e);
 	held = locks_find(locks, &of);
 	if (use) {
 		use->whose = 0;
@@ -325,7 +344,7 @@ static int locks_inverted(struct ktr__locks *locks, const struct ktr__lock_event
 {
 	struct ktr__locks_row *waiting = locks_waiting(locks, e), *row;
 	const struct ktr__locks_row of = { .kind = KTR__LOCKS_INVERTED, .proc = e->proc, .lock = e->lock,
-					   .tid = e->tid, .other = e->owner };
+					   .life = e->life, .tid = e->tid, .other = e->owner };
 
 	row = locks_add(locks, &of, e->ns);
 	if (!row || !waiting)
@@ -351,7 +370,7 @@ static int locks_stack(struct ktr__locks *locks, const struct ktr__lock_event *e
 		waiting->stack = stack;
 		return 0;
 	}
-	of = (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock };
+	of = locks_owned(e);
 	held = locks_find(locks, &of);
 	if (!held || !held->thread || held->thread->tid != e->tid) {
 		of.tid = e->tid; /* a reader */
@@ -360,6 +379,30 @@ static int locks_stack(struct ktr__locks *locks, const struct ktr__lock_event *e
 	if (held && held->since_ns)
 		held->stack = stack;
 	return 0;
+}
+
+static int locks_is_owned(const struct ktr__locks_row *row)
+{
+	return row->kind == KTR__LOCKS_HELD || row->kind == KTR__LOCKS_USE;
+}
+
+/* A budget was spent: of a kind of locks nobody tells any more who has them, or who waits. */
+static void locks_off(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	for (size_t i = 0; i < locks->rows.n; i++) {
+		struct ktr__locks_row *row = (struct ktr__locks_row *)(void *)locks->rows.row[i];
+
+		if (row->proc != e->proc)
+			continue;
+		if (ktr__lock_ends_owners(e) && locks_is_owned(row))
+			row->since_ns = row->given_ns = row->late_ns = row->depth = 0;
+		if (ktr__lock_ends_waits(e) && row->kind == KTR__LOCKS_WAITING && row->what == e->kind)
+			row->since_ns = row->woken = row->got = 0;
+		if (ktr__lock_ends_waits(e) && row->kind == KTR__LOCKS_USE && row->other == e->kind)
+			row->use.n_waiting = 0;
+	}
+	if (ktr__lock_ends_owners(e))
+		ktr__lock_order_forget(&locks->order, locks->blind_ns);
 }
 
 /* ---- the walk ---- */
@@ -375,11 +418,17 @@ static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
 	rc = ktr__lock_names_event(&locks->names, event);
 	if (rc || !ktr__lock_event(&locks->sites, event, &e))
 		return rc;
-	if (e.kind == KTR__LOCK_SEM && (e.what == KTR__LOCK_TAKE || e.what == KTR__LOCK_GIVE))
-		return 0; /* it is nobody's */
-	if (e.what == KTR__LOCK_STACK)
+	rc = ktr__lock_halves_event(&locks->halves, &e);
+	if (!rc && e.what == KTR__LOCK_OFF)
+		locks_off(locks, &e);
+	if (rc || e.what == KTR__LOCK_OFF ||
+	    (e.kind == KTR__LOCK_SEM && (e.what == KTR__LOCK_TAKE || e.what == KTR__LOCK_GIVE)))
+		return rc; /* it is nobody's */
+	rc = ktr__lock_names_live(&locks->names, &e);
+	if (!rc && e.what == KTR__LOCK_STACK)
 		return locks_stack(locks, &e);
-	rc = ktr__lock_order_event(&locks->order, &e);
+	if (!rc && !ktr__lock_is_half(&locks->halves, &e))
+		rc = ktr__lock_order_event(&locks->order, &e);
 	if (rc)
 		return rc;
 	switch (e.what) {
@@ -429,7 +478,8 @@ static int locks_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 
 uint32_t ktr__locks_owner(const struct ktr__locks *locks, const struct ktr__locks_row *waiting, int *sure)
 {
-	struct ktr__locks_row of = { .kind = KTR__LOCKS_HELD, .proc = waiting->proc, .lock = waiting->at };
+	struct ktr__locks_row of = { .kind = KTR__LOCKS_HELD, .proc = waiting->proc, .lock = waiting->at,
+				     .life = waiting->at_life };
 	const struct ktr__locks_row *held = locks_find(locks, &of);
 
 	*sure = held && held->since_ns;
@@ -464,4 +514,5 @@ void ktr__locks_free(struct ktr__locks *locks)
 	ktr__lock_order_free(&locks->order);
 	ktr__lock_sites_free(&locks->sites);
 	ktr__lock_names_free(&locks->names);
+	ktr__lock_halves_free(&locks->halves);
 }

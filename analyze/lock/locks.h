@@ -12,6 +12,7 @@
 #define ANALYZE_LOCKS_H
 
 #include "analyze/lock/lock_events.h"
+#include "analyze/lock/lock_halves.h"
 #include "analyze/lock/lock_names.h"
 #include "analyze/lock/lock_order.h"
 #include "analyze/stats/stacks.h"
@@ -29,6 +30,7 @@ enum ktr__locks_kind {
 	KTR__LOCKS_COND_BLOCK,
 	KTR__LOCKS_SEM_BLOCK,
 	KTR__LOCKS_BARRIER_BLOCK,
+	KTR__LOCKS_FUTEX_BLOCK,
 	KTR__LOCKS_TABLES,
 	KTR__LOCKS_EDGE = KTR__LOCKS_TABLES, /* tid waited for other: n, ns */
 	KTR__LOCKS_INVERTED, /* tid waited for other, whose priority is lower: n, ns without a CPU; use */
@@ -64,6 +66,7 @@ struct ktr__locks_row {
 	uint32_t proc; /* row of the process */
 	uint32_t tid, other;
 	uint64_t lock, caller; /* addresses there */
+	uint32_t life;	       /* which of the locks that lay there; WAITING: 0 */
 	/* What is known of it. */
 	uint64_t n, ns, max_ns;
 	uint64_t since_ns;
@@ -72,6 +75,7 @@ struct ktr__locks_row {
 	uint32_t whose;	   /* WAITING: its owner then; USE: who took it last. 0: not known */
 	uint32_t depth;	   /* HELD: by a reader so often */
 	uint32_t what;	   /* WAITING: enum ktr__lock_kind */
+	uint32_t at_life;  /* WAITING: of the lock */
 	uint8_t got;	   /* WAITING: it has waited for what it takes next */
 	uint8_t woken;	   /* WAITING: a broadcast on `condition` woke it, and it has given nothing back since */
 	uint64_t condition;
@@ -81,7 +85,10 @@ struct ktr__locks_row {
 	uint32_t late_tid;
 	struct ktr__locks_use use;
 	uint32_t took[KTR__LOCKS_STEPS]; /* of tables: how many took from 2^i ns on; the last all that is longer */
-	/* WAITING: of the wait; HELD: of who took it; EDGE: both of the longest. NULL: not known */
+	/*
+	 * WAITING: of the wait; HELD: of who took it; of tables the one or the other, of the longest; EDGE: both.
+	 * NULL: not known.
+	 */
 	const struct ktr__framed *stack, *at_stack;
 	const struct ktr_reader_thread *thread; /* who was there last; of the reader */
 };
@@ -90,6 +97,7 @@ struct ktr__locks {
 	struct ktr_sink sink; /* first */
 	struct ktr__lock_sites sites;
 	struct ktr__lock_names names;
+	struct ktr__lock_halves halves;
 	struct ktr__keyed rows, stacks;
 	struct ktr__lock_order order;
 	uint64_t least_ns;  /* set after ktr__locks_init(): what took less is in no table, nor are its edges */

@@ -15,6 +15,7 @@
  */
 #include "analyze/stats/spans.h"
 
+#include "analyze/derive/derive.h"
 #include "analyze/read/tables.h"
 #include "analyze/stats/ends.h"
 #include "analyze/stats/streams.h"
@@ -466,7 +467,7 @@ static int spans_state(struct ktr__spans *spans, struct ktr__span *span, enum sp
 {
 	uint64_t hash = spans_hash(span, how);
 	struct spans_open *row = spans_find(spans, span, hash, how);
-	int shared = row && (row->shared || row->span.thread != span->thread);
+	int shared = (row && (row->shared || row->span.thread != span->thread)) || ktr__derive_is_lock(span->site);
 	int rc = row ? spans_close(spans, row, span->from_ns, span->thread, 0) : 0;
 
 	return rc ? rc : spans_open(spans, span, hash, how, shared);

@@ -2,8 +2,7 @@
 /* Debug information through libdw of elfutils, which looks at a copy of the file. */
 #include "analyze/symbols/debug_lines.h"
 
-#include "analyze/symbols/elf_file.h"
-#include "conf/kit/arena.h"
+#include "analyze/symbols/debug_parts.h"
 
 #include <ktr/session.h>
 
@@ -13,26 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef KTR_HAVE_LIBDW
-#define KTR_HAVE_LIBDW 0
-#endif
-
 #if KTR_HAVE_LIBDW
-
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
-
-struct ktr__debug_lines {
-	struct ktr__elf_file file;
-	Dwfl *dwfl;
-	Dwfl_Module *module; /* of dwfl */
-	GElf_Addr bias;	     /* between libdwfl's addresses and the object's own */
-	struct ktr__arena arena; /* of names that are put together */
-	struct debug_range *range; /* owned; in the order of addresses, once it was asked for */
-	size_t n_ranges;
-	int has_ranges;
-};
 
 /* Addresses of a unit, which .debug_aranges does not tell of: clang and Go write none. */
 struct debug_range {
@@ -106,6 +86,7 @@ void ktr__debug_lines_close(struct ktr__debug_lines *lines)
 	ktr__elf_file_close(&lines->file);
 	ktr__arena_free(&lines->arena);
 	free(lines->range);
+	free(lines->variable);
 	free(lines);
 }
 

@@ -14,6 +14,7 @@
 #include "analyze/symbols/symbols.h"
 
 #include "analyze/read/tables.h"
+#include "analyze/symbols/debug_member.h"
 #include "analyze/symbols/demangle.h"
 #include "analyze/symbols/process_code.h"
 #include "analyze/symbols/symtab.h"
@@ -238,14 +239,11 @@ void ktr__symbols_want_lines(struct ktr__symbols *symbols)
 		symbols->place = calloc(SYMBOLS_PLACES, sizeof(struct symbols_place *));
 }
 
-static unsigned symbols_look(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
-			     struct ktr__debug_line line[KTR__DEBUG_LINES])
+/* Debug information of a module. NULL: there is none. */
+static struct ktr__debug_lines *symbols_debug(struct ktr__symbols *symbols, struct symbols_module *module)
 {
-	struct symbols_module *module = symbols_module(symbols, proc, address);
 	struct symbols_file *file;
 
-	if (!module)
-		return 0;
 	if (!module->file)
 		module->file = symbols_open(symbols, module->module);
 	file = module->file ? &symbols->file[module->file - 1] : NULL;
@@ -255,9 +253,27 @@ static unsigned symbols_look(struct ktr__symbols *symbols, uint32_t proc, uint64
 				      &file->debug);
 		symbols->lines_bytes += file->debug ? ktr__debug_lines_bytes(file->debug) : 0;
 	}
-	if (!file || !file->debug)
-		return 0;
-	return ktr__debug_lines_at(file->debug, address - module->module->base, line);
+	return file ? file->debug : NULL;
+}
+
+static unsigned symbols_look(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
+			     struct ktr__debug_line line[KTR__DEBUG_LINES])
+{
+	struct symbols_module *module = symbols_module(symbols, proc, address);
+	struct ktr__debug_lines *debug = module ? symbols_debug(symbols, module) : NULL;
+
+	return debug ? ktr__debug_lines_at(debug, address - module->module->base, line) : 0;
+}
+
+int ktr__symbols_member(struct ktr__symbols *symbols, uint32_t proc, uint64_t address, uint64_t offset, char *text,
+			size_t size)
+{
+	struct symbols_module *module = address < SYMBOLS_LOWEST ? NULL : symbols_module(symbols, proc, address);
+	struct ktr__debug_lines *debug = NULL;
+
+	if (module && module->module->path[0] == '/')
+		debug = symbols_debug(symbols, module);
+	return debug ? ktr__debug_member(debug, address - module->module->base - offset, offset, text, size) : 0;
 }
 
 static struct symbols_place *symbols_place(struct ktr__symbols *symbols, uint32_t proc, uint64_t address)

@@ -37,6 +37,13 @@ void ktr__symbols_free(struct ktr__symbols *symbols);
 const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
 			    enum ktr__symbols_kind kind);
 
+/*
+ * The member of a variable that lies at an address, where `offset` bytes before it the variable begins: "[7].lock",
+ * by debug information. 1, or 0: it is not known, or the variable itself.
+ */
+int ktr__symbols_member(struct ktr__symbols *symbols, uint32_t proc, uint64_t address, uint64_t offset, char *text,
+			size_t size);
+
 /* From here on lines are looked for; without, ktr__symbols_lines() has none. */
 void ktr__symbols_want_lines(struct ktr__symbols *symbols);
 

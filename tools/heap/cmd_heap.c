@@ -86,7 +86,7 @@ static int cmd_heap(int argc, char **argv)
 {
 	struct heap_command c = { .walk.find.command = argv[0], .top = UINT64_MAX, .depth = 5, .by = -1 };
 	struct ktr__heap heap;
-	int rc = 0;
+	int rc = 0, saved;
 
 	if (!options_parse(&heap_options, argc, argv, &c, &rc))
 		return rc;
@@ -112,10 +112,13 @@ static int cmd_heap(int argc, char **argv)
 	rc = rc ? rc : walk_run(&c.walk, (struct ktr_sink *[]){ &heap.sink }, 1);
 	ktr__heap_finish(&heap);
 	rc = rc ? rc : heap_print(&c, &heap, c.top != UINT64_MAX ? c.top : c.json ? 0 : 10);
+	saved = errno; /* of what could not be written */
 	if (rc == -ENOMEM)
 		fail(argv[0], "no memory");
 	ktr__heap_free(&heap);
-	return walk_close(&c.walk) | (rc != 0);
+	rc = walk_close(&c.walk) | (rc != 0);
+	errno = saved;
+	return rc;
 }
 
 COMMAND(heap, "sum up memory by who got it, has it, and had it at the peak", cmd_heap);

@@ -71,8 +71,9 @@ int heap_json(const struct heap_view *view, FILE *to)
 			ktr__jansson_u64(heap->n_samples), "failed", ktr__jansson_u64(heap->n_failed), "unknown",
 			ktr__jansson_u64(heap->n_unknown), "unseen", ktr__jansson_u64(heap->n_unseen), "lost",
 			ktr__jansson_u64(heap->n_lost), "mapped", heap_json_mapped(heap), "places", places);
-	rc = all && sorted && json_dumpf(all, to, JSON_INDENT(2)) == 0 ? 0 : -ENOMEM;
-	fputc('\n', to);
+	rc = !all || !sorted ? -ENOMEM : json_dumpf(all, to, JSON_INDENT(2)) == 0 ? 0 : ferror(to) ? -EIO : -ENOMEM;
+	if (!rc)
+		fputc('\n', to);
 	json_decref(all);
 	return rc;
 }

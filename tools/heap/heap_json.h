@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* 0 or -ENOMEM. */
+/* 0, -ENOMEM, or -EIO: it cannot be written there. */
 int heap_json(const struct heap_view *view, FILE *to);
 
 #endif

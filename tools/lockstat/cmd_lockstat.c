@@ -19,11 +19,11 @@
 
 struct lockstat {
 	struct walk walk;
-	uint64_t top, least_ns;
+	uint64_t top, least_ns, depth, for_ns;
 	unsigned shown; /* LOCKSTAT_*; 0: all there is */
 	unsigned merged;
 	const char *lock, *function, *output;
-	int by_count, rates, histogram, json;
+	int by_count, rates, histogram, json, verbose;
 };
 
 static const struct option_row lockstat_rows[] = {
@@ -47,6 +47,11 @@ static const struct option_row lockstat_rows[] = {
 		    "those that are most often first, not those with the most time"),
 	OPTION_FLAG('R', "rates", struct lockstat, rates, "how often a second, not how often"),
 	OPTION_FLAG(0, "histogram", struct lockstat, histogram, "of each line how many took how long"),
+	OPTION_NUMBER(0, "depth", "N", struct lockstat, depth, 1, 127,
+		      "below each line a stack of so many callers, where stacks were recorded"),
+	OPTION_TIME('e', "seconds", "DURATION", struct lockstat, for_ns, 1, "10 or 500ms",
+		    "with -p: attaches to the process for so long, then sums up"),
+	OPTION_FLAG('v', "verbose", struct lockstat, verbose, "say when the process is attached to"),
 	OPTION_FLAG('j', "json", struct lockstat, json, "as JSON, all lines unless -n"),
 	OPTION_TEXT('o', "output", "FILE", struct lockstat, output, "write there"),
 	OPTIONS_WINDOW(struct lockstat, walk),
@@ -62,7 +67,8 @@ static const struct options lockstat_options = {
 		    "ktr lockstat -n 10\n"
 		    "ktr lockstat -H -d 1ms -k        who held locks for a millisecond, by function\n"
 		    "ktr lockstat -C -l 'cache_*' --histogram\n"
-		    "ktr lockstat -p 4711             what the rings of a running program hold; of one that hangs, why\n",
+		    "ktr lockstat -p 4711             what the rings of a running program hold; of one that hangs, why\n"
+		    "ktr lockstat -A -p 4711 -e 10    attach to it for ten seconds\n",
 	OPTIONS_ROWS(lockstat_rows),
 };
 
@@ -93,6 +99,7 @@ static int lockstat_print(const struct lockstat *c, const struct ktr__locks *loc
 		.function = c->function,
 		.by_count = c->by_count,
 		.rates = c->rates,
+		.depth = (unsigned)c->depth,
 		.histogram = c->histogram,
 	};
 	int rc;
@@ -110,7 +117,7 @@ static int lockstat_print(const struct lockstat *c, const struct ktr__locks *loc
 }
 
 /* What a program is run for: as plockstat, who waits, if nothing is said. */
-static const char *lockstat_kinds(const struct lockstat *c)
+static const char *lockstat_shown(const struct lockstat *c)
 {
 	return (c->shown & LOCKSTAT_ALL) >= (LOCKSTAT_CONTENTION | LOCKSTAT_HOLD) ? "all" :
 	       c->shown == LOCKSTAT_HOLD			  ? "hold" :
@@ -120,18 +127,26 @@ static const char *lockstat_kinds(const struct lockstat *c)
 								    "contention";
 }
 
+/* With stacks where they are shown. */
+static const char *lockstat_kinds(const struct lockstat *c, char kinds[64])
+{
+	snprintf(kinds, 64, "%s%s", lockstat_shown(c), c->depth ? ",stacks" : "");
+	return kinds;
+}
+
 /* To a file, or where others go. 0 or 1 after a complaint. */
 static int lockstat_write(const struct lockstat *c, const struct ktr__locks *locks)
 {
 	FILE *to = c->output ? fopen(c->output, "we") : stdout;
-	int rc;
+	int rc, bad;
 
 	if (!to)
 		return fail(c->walk.find.command, "%s: %s", c->output, strerror(errno));
 	rc = lockstat_print(c, locks, to);
 	if (rc == -ENOMEM)
 		fail(c->walk.find.command, "no memory");
-	if (c->output && (fclose(to) || rc > 0))
+	bad = ferror(to);
+	if (c->output && (fclose(to) || bad))
 		return fail(c->walk.find.command, "%s: %s", c->output, strerror(errno));
 	return rc != 0;
 }
@@ -140,15 +155,21 @@ static int cmd_lockstat(int argc, char **argv)
 {
 	struct lockstat c = { .walk.find.command = argv[0], .top = UINT64_MAX };
 	struct ktr__locks locks;
-	int rc = 0;
+	char kinds[64];
+	int rc = 0, saved;
 
 	if (!options_parse(&lockstat_options, argc, argv, &c, &rc))
 		return rc;
 	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0) {
 		if (c.walk.find.pid || c.walk.find.session)
 			return usage_error(argv[0], "a program, or -p or -s: one of them");
-		rc = agent_run(argv[0], "--lock", lockstat_kinds(&c), argv + optind);
+		rc = agent_run(argv[0], "--lock", lockstat_kinds(&c, kinds), argv + optind);
 		optind = argc; /* the trace is ./ktr.out */
+	} else if (c.for_ns) {
+		if (!c.walk.find.pid || optind < argc)
+			return usage_error(argv[0], "-e goes with -p alone: a program is waited for until it ends");
+		rc = agent_attach(argv[0], (pid_t)c.walk.find.pid, "--lock", lockstat_kinds(&c, kinds), c.for_ns, c.verbose);
+		c.walk.find.pid = 0; /* likewise */
 	}
 	rc = rc ? rc : walk_open(&c.walk, argc, argv);
 	if (rc)
@@ -160,12 +181,16 @@ static int cmd_lockstat(int argc, char **argv)
 		return fail(argv[0], "%s: nothing of locks was recorded: ktr run --agent --lock contention", c.walk.path);
 	}
 	locks.least_ns = c.least_ns;
+	locks.names.no_members = (c.merged & LOCKSTAT_BY_VARIABLE) != 0;
 	rc = rc ? rc : walk_run(&c.walk, (struct ktr_sink *[]){ &locks.sink }, 1);
 	if (rc == -ENOMEM)
 		fail(argv[0], "no memory");
 	rc = rc ? rc : lockstat_write(&c, &locks);
+	saved = errno; /* of what could not be written */
 	ktr__locks_free(&locks);
-	return walk_close(&c.walk) | (rc != 0);
+	rc = walk_close(&c.walk) | (rc != 0);
+	errno = saved;
+	return rc;
 }
 
 COMMAND(lockstat, "sum up waiting for locks, holding them, and who waited for whom", cmd_lockstat);

@@ -24,52 +24,36 @@ static json_t *json_line(const struct lockstat_line *line)
 			 "took_log2_ns", took);
 }
 
-static json_t *json_table(const struct lockstat_view *view, enum ktr__locks_kind kind)
+static json_t *json_edge(const struct lockstat_line *line)
+{
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:s?}", "lock", line->lock, "thread",
+			 (json_int_t)line->tid, "owner", (json_int_t)line->other, "count", (json_int_t)line->n,
+			 "ns", (json_int_t)line->ns, "max_ns", (json_int_t)line->max_ns, "caller",
+			 line->caller, "owner_caller", *line->at ? line->at : NULL);
+}
+
+static json_t *json_use(const struct lockstat_line *line)
+{
+	return json_pack("{s:s, s:I, s:I, s:I}", "lock", line->lock, "locked", (json_int_t)line->n, "changed",
+			 (json_int_t)line->changed, "contended", (json_int_t)line->blocked);
+}
+
+static json_t *json_error(const struct lockstat_line *line)
+{
+	return json_pack("{s:s, s:s?, s:I, s:s}", "lock", line->lock, "error", strerrorname_np((int)line->other),
+			 "count", (json_int_t)line->n, "caller", line->caller);
+}
+
+static json_t *json_table(const struct lockstat_view *view, enum ktr__locks_kind kind,
+			  json_t *(*of)(const struct lockstat_line *line))
 {
 	struct lockstat_lines lines;
 	json_t *table = lockstat_lines(view, kind, &lines) ? NULL : json_array();
 
 	for (size_t i = 0; table && i < lines.n && (!view->top || i < view->top); i++)
-		json_array_append_new(table, json_line(&lines.line[i]));
+		json_array_append_new(table, of(&lines.line[i]));
 	lockstat_lines_free(&lines);
 	return table;
-}
-
-static json_t *json_row(const struct lockstat_view *view, const struct ktr__locks_row *row)
-{
-	char lock[LOCKSTAT_NAME], caller[LOCKSTAT_NAME], at[LOCKSTAT_NAME];
-	const char *error;
-
-	lockstat_lock(view, row->proc, row->lock, lock);
-	switch (row->kind) {
-	case KTR__LOCKS_EDGE:
-		return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:s?}", "lock", lock, "thread",
-				 (json_int_t)row->tid, "owner", (json_int_t)row->other, "count", (json_int_t)row->n,
-				 "ns", (json_int_t)row->ns, "max_ns", (json_int_t)row->max_ns, "caller",
-				 lockstat_caller(view, row->proc, row->caller, caller), "owner_caller",
-				 row->at ? lockstat_caller(view, row->proc, row->at, at) : NULL);
-	case KTR__LOCKS_USE:
-		return json_pack("{s:s, s:I, s:I, s:I}", "lock", lock, "locked", (json_int_t)row->n, "changed",
-				 (json_int_t)row->use.changed, "contended", (json_int_t)row->use.blocked);
-	default:
-		error = strerrorname_np((int)row->other);
-		return json_pack("{s:s, s:s?, s:I, s:s}", "lock", lock, "error", error, "count", (json_int_t)row->n,
-				 "caller", lockstat_caller(view, row->proc, row->caller, caller));
-	}
-}
-
-static json_t *json_rows(const struct lockstat_view *view, enum ktr__locks_kind kind)
-{
-	json_t *rows = json_array();
-
-	for (size_t i = 0; i < view->locks->rows.n; i++) {
-		const struct ktr__locks_row *row = ktr__locks_row(view->locks, i);
-
-		if (row->kind == kind && row->n &&
-		    (kind == KTR__LOCKS_USE ? lockstat_is_lock(view, row) : lockstat_is_shown(view, row)))
-			json_array_append_new(rows, json_row(view, row));
-	}
-	return rows;
 }
 
 /* What is said in words, sentence by sentence. */
@@ -103,14 +87,15 @@ int lockstat_json(const struct lockstat_view *view, FILE *to)
 		const char *title = lockstat_title_of(i, &shown);
 
 		if (view->shown & shown)
-			json_object_set_new(tables, title, json_table(view, (enum ktr__locks_kind)i));
+			json_object_set_new(tables, title, json_table(view, (enum ktr__locks_kind)i, json_line));
 	}
 	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "tables", tables, "waited_for",
-			json_rows(view, KTR__LOCKS_EDGE), "locks", json_rows(view, KTR__LOCKS_USE), "errors",
-			json_rows(view, KTR__LOCKS_ERROR), "told", json_told(view), "unseen",
+			json_table(view, KTR__LOCKS_EDGE, json_edge), "locks", json_table(view, KTR__LOCKS_USE, json_use), "errors",
+			json_table(view, KTR__LOCKS_ERROR, json_error), "told", json_told(view), "unseen",
 			(json_int_t)view->locks->n_unknown);
-	rc = all && json_dumpf(all, to, JSON_INDENT(2)) == 0 ? 0 : -ENOMEM;
-	fputc('\n', to);
+	rc = !all ? -ENOMEM : json_dumpf(all, to, JSON_INDENT(2)) == 0 ? 0 : ferror(to) ? -EIO : -ENOMEM;
+	if (!rc)
+		fputc('\n', to);
 	json_decref(all);
 	return rc;
 }

@@ -4,7 +4,10 @@
 
 #include "tools/lockstat/lockstat_names.h"
 
-/* All that the tables have, and what is said in words, as one object. 0 or -ENOMEM. */
+/*
+ * All that the tables have, and what is said in words, as one object. 0, -ENOMEM, or -EIO: it cannot be written
+ * there.
+ */
 int lockstat_json(const struct lockstat_view *view, FILE *to);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lines of a table of places: rows of one kind, those that read the same together, in their order.
+ * The lines of a table: rows of one kind, those that read the same together, in their order.
  */
 #ifndef TOOLS_LOCKSTAT_LINES_H
 #define TOOLS_LOCKSTAT_LINES_H
@@ -8,9 +8,13 @@
 #include "tools/lockstat/lockstat_names.h"
 
 struct lockstat_line {
-	char *lock, *caller; /* owned; "-" where all are one */
+	char *lock, *caller; /* owned; "-" where all are one. Of a lock's uses the caller is "" */
+	char *at;	     /* owned; EDGE: where the owner had called for it, "": not known */
+	uint32_t tid, other; /* EDGE: threads; ERROR: a code */
 	uint64_t n, ns, max_ns;
+	uint64_t changed, blocked; /* USE */
 	uint64_t took[KTR__LOCKS_STEPS];
+	const struct ktr__framed *stack, *at_stack; /* of the longest; NULL: not known */
 };
 
 struct lockstat_lines {

@@ -20,11 +20,12 @@ static void lockstat_cut(char *name)
 		*plus = '\0';
 }
 
-const char *lockstat_lock(const struct lockstat_view *view, uint32_t proc, uint64_t lock, char text[LOCKSTAT_NAME])
+const char *lockstat_lock(const struct lockstat_view *view, uint32_t proc, uint64_t lock, uint32_t life,
+			  char text[LOCKSTAT_NAME])
 {
 	char name[KTR__LOCK_NAME_BYTES];
 
-	if (!ktr__lock_names_of(view->names, proc, lock, name))
+	if (!ktr__lock_names_of(view->names, proc, lock, life, name))
 		snprintf(text, LOCKSTAT_NAME, "0x%" PRIx64, lock);
 	else
 		ktr__label_clean(text, LOCKSTAT_NAME, name, strlen(name));
@@ -71,10 +72,14 @@ int lockstat_is_lock(const struct lockstat_view *view, const struct ktr__locks_r
 	at = lockstat_is_at(view->lock, row->lock);
 	if (at >= 0)
 		return at;
-	lockstat_lock(view, row->proc, row->lock, name);
+	lockstat_lock(view, row->proc, row->lock, row->life, name);
 	if (ktr__glob(view->lock, strlen(view->lock), name, strlen(name)))
 		return 1;
+	/* By its variable alone, too. */
 	lockstat_cut(name);
+	if (ktr__glob(view->lock, strlen(view->lock), name, strlen(name)))
+		return 1;
+	name[strcspn(name, "[.")] = '\0';
 	return ktr__glob(view->lock, strlen(view->lock), name, strlen(name));
 }
 
@@ -96,7 +101,7 @@ void lockstat_stack(const struct lockstat_view *view, const char *what, const st
 	if (!stack)
 		return;
 	fprintf(to, "%15s%s ", "", what);
-	stack_line(view->symbols, stack, LOCKSTAT_DEPTH, to);
+	stack_line(view->symbols, stack, view->depth ? view->depth : LOCKSTAT_DEPTH, to);
 	fputc('\n', to);
 }
 

@@ -29,6 +29,7 @@ struct lockstat_view {
 	const struct ktr__lock_names *names;
 	struct ktr__symbols *symbols; /* NULL: addresses have no names */
 	uint64_t top;		      /* lines of each table; 0: all */
+	unsigned depth;		      /* callers of stacks; 0: tables of places have none */
 	uint64_t now_ns;	      /* until then those that wait have waited */
 	unsigned shown;		      /* LOCKSTAT_* */
 	unsigned merged;	      /* likewise */
@@ -37,7 +38,8 @@ struct lockstat_view {
 };
 
 /* The name of a lock, or of where code calls, or its address. Returns text. */
-const char *lockstat_lock(const struct lockstat_view *view, uint32_t proc, uint64_t lock, char text[LOCKSTAT_NAME]);
+const char *lockstat_lock(const struct lockstat_view *view, uint32_t proc, uint64_t lock, uint32_t life,
+			  char text[LOCKSTAT_NAME]);
 const char *lockstat_caller(const struct lockstat_view *view, uint32_t proc, uint64_t caller,
 			    char text[LOCKSTAT_NAME]);
 

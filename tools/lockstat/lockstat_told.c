@@ -36,7 +36,7 @@ static void told_cycle(const struct lockstat_view *view, const struct ktr__locks
 		const struct ktr__locks_row *behind = ktr__locks_behind(view->locks, at, &sure);
 
 		lockstat_thread(at->thread, to);
-		fprintf(to, " waits for %s, which ", lockstat_lock(view, at->proc, at->at, lock));
+		fprintf(to, " waits for %s, which ", lockstat_lock(view, at->proc, at->at, at->at_life, lock));
 		if (behind == at)
 			fputs("it has itself", to);
 		else
@@ -71,7 +71,7 @@ static void told_waiting(const struct lockstat_view *view, FILE *to)
 		owner = ktr__locks_owner(locks, row, &sure);
 		fputs("\nStill waiting at the end: ", to);
 		lockstat_thread(row->thread, to);
-		fprintf(to, " for %s", lockstat_lock(view, row->proc, row->at, lock));
+		fprintf(to, " for %s", lockstat_lock(view, row->proc, row->at, row->at_life, lock));
 		if (owner)
 			fprintf(to, " of thread %" PRIu32, owner);
 		fprintf(to, ", %.3f ms\n", (double)(view->now_ns - row->since_ns) / 1e6);
@@ -97,9 +97,9 @@ static void told_circle(void *context, const struct ktr__order_step *const *step
 	fputs("\nLock order: ", told->to);
 	for (unsigned i = 0; i < n; i++) {
 		lockstat_thread(step[i]->thread, told->to);
-		fprintf(told->to, " has %s", lockstat_lock(told->view, step[i]->proc, step[i]->has, lock));
+		fprintf(told->to, " has %s", lockstat_lock(told->view, step[i]->proc, step[i]->has, step[i]->has_name, lock));
 		fprintf(told->to, " (%s)", lockstat_caller(told->view, step[i]->proc, step[i]->has_caller, caller));
-		fprintf(told->to, " and asks for %s", lockstat_lock(told->view, step[i]->proc, step[i]->asks, lock));
+		fprintf(told->to, " and asks for %s", lockstat_lock(told->view, step[i]->proc, step[i]->asks, step[i]->asks_name, lock));
 		fprintf(told->to, " (%s); ", lockstat_caller(told->view, step[i]->proc, step[i]->asks_caller, caller));
 	}
 	fprintf(told->to, "at the same time they %s\n",
@@ -126,7 +126,7 @@ static void told_convoy(const struct lockstat_view *view, const struct ktr__lock
 	fprintf(to,
 		"\nConvoy: %s was waited for in %" PRIu64 " of %" PRIu64 " takings, %.1f threads in line; it was held "
 		"%.3f us each time and took %.3f us to hand over\n",
-		lockstat_lock(view, use->proc, use->lock, lock), u->contended, use->n,
+		lockstat_lock(view, use->proc, use->lock, use->life, lock), u->contended, use->n,
 		(double)u->n_queued / (double)u->blocked, (double)u->wanted_ns / 1e3 / (double)u->n_handed,
 		(double)u->handed_ns / 1e3 / (double)u->n_handed);
 }
@@ -145,7 +145,7 @@ static void told_herd(const struct lockstat_view *view, const struct ktr__locks_
 	fprintf(to,
 		"\nHerd: %" PRIu64 " broadcasts of %s woke %" PRIu64 " threads, of which %" PRIu64
 		" found nothing to do and waited again\n",
-		u->n_all, lockstat_lock(view, use->proc, use->lock, lock), u->n_woken, u->n_useless);
+		u->n_all, lockstat_lock(view, use->proc, use->lock, use->life, lock), u->n_woken, u->n_useless);
 }
 
 /*
@@ -167,7 +167,7 @@ static void told_inversion(const struct lockstat_view *view, const struct ktr__l
 		" of priority %" PRId32 " waited %.3f ms for %s of thread %" PRIu32 " of priority %" PRId32
 		", which got no CPU for %.3f ms of it\n",
 		row->use.priority, (double)row->use.waited_ns / 1e6,
-		lockstat_lock(view, row->proc, row->lock, lock), row->other, row->use.owner_priority,
+		lockstat_lock(view, row->proc, row->lock, row->life, lock), row->other, row->use.owner_priority,
 		(double)without_ns / 1e6);
 }
 

@@ -90,6 +90,14 @@ static const char *agent_file(char path[PATH_MAX], int *linked)
 	return NULL;
 }
 
+/* Such a program has a library of its own, which finds the agent's in its place. */
+static int agent_has_archive(const char *path)
+{
+	static const char knob[] = "debug.ktr.mask", library[] = "libktr.so";
+
+	return program_contains(path, knob, sizeof(knob)) && !program_contains(path, library, sizeof(library) - 1);
+}
+
 int run_agent_find(const char *command, const char *program, int always, struct run_agent *agent)
 {
 	const char *why, *before = getenv("LD_PRELOAD");
@@ -107,6 +115,11 @@ int run_agent_find(const char *command, const char *program, int always, struct 
 	if (attach_library(library, sizeof(library)) || library[strcspn(library, ": ")])
 		return fail(command, "--agent: %s: ld.so(8) takes no path with a blank or a colon", library);
 	agent->needed = 1;
+	if (linked && agent_has_archive(path))
+		fprintf(stderr,
+			"%s: %s has libktr within it, from its archive: its own points are not recorded beside the agent's; "
+			"linked with libktr.so it has both\n",
+			command, path);
 	if (snprintf(agent->preload, sizeof(agent->preload), "%s%s%s", library, before && *before ? ":" : "",
 		     before ? before : "") >= (int)sizeof(agent->preload))
 		return fail(command, "--agent: LD_PRELOAD is too long already");

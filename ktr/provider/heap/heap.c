@@ -16,6 +16,7 @@
 #include "ktr/provider/heap/probes.h"
 #include "ktr/provider/heap/sampled.h"
 #include "ktr/provider/heap/traced.h"
+#include "ktr/provider/imports/image.h"
 #include "ktr/provider/profile/stacks.h"
 #include "ktr/record/module.h"
 #include "ktr/record/own.h"
@@ -156,6 +157,7 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 	if (heap_is_late && ktr__imports_lead(&ktr__heap_imports, why))
 		return -why->code;
 	ktr__operators_lead();
+	ktr__image_look();
 	if (number == KTR__HEAP_SAMPLE || number == KTR__HEAP_ALLOC_STACK || number == KTR__HEAP_MAP)
 		ktr__stacks_look();
 	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
@@ -210,6 +212,7 @@ static int heap_argument(struct ktr_provider_probe *probe, unsigned number, stru
 static void heap_look(struct ktr_provider *provider)
 {
 	(void)provider;
+	ktr__image_look();
 	ktr__imports_look(&ktr__heap_imports);
 	ktr__operators_again();
 	if (ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(MAP)))

@@ -118,23 +118,38 @@ static void operators_add(const char *name, const void *ours, void *const *real)
 #define OPERATORS_ADD(name)                                                                      \
 	operators_add(#name, (const void *)operators##name, (void *const *)(void *)&operators_real.name)
 
+/* What the others of its kind get and give back: of aligned blocks, and of arrays, whose name is new[]. */
+#define OPERATORS_ARRAY(name) (#name[3] == 'a') /* _Zna, _Zda */
+
 /* Is it there, and can blocks of its kind be got and given back? */
-static bool operators_has(bool aligned, const void *operator)
+static bool operators_has(bool aligned, bool array, const void *operator)
 {
-	return operator && operators_real._Znwm && operators_real._ZdlPv &&
-	       (!aligned || (operators_real._ZnwmSt11align_val_t && operators_real._ZdlPvSt11align_val_t));
+	if (!operator)
+		return false;
+	if (aligned)
+		return array ? operators_real._ZnamSt11align_val_t && operators_real._ZdaPvSt11align_val_t :
+			       operators_real._ZnwmSt11align_val_t && operators_real._ZdlPvSt11align_val_t;
+	return array ? operators_real._Znam && operators_real._ZdaPv :
+		       operators_real._Znwm && operators_real._ZdlPv;
 }
 
-static void *operators_get(bool aligned)
-{
-	return aligned ? operators_real._ZnwmSt11align_val_t(OPERATORS_SIZE, OPERATORS_ALIGN) :
-			 operators_real._Znwm(OPERATORS_SIZE);
-}
-
-static void operators_give(bool aligned, void *block)
+static void *operators_get(bool aligned, bool array)
 {
 	if (aligned)
+		return array ? operators_real._ZnamSt11align_val_t(OPERATORS_SIZE, OPERATORS_ALIGN) :
+			       operators_real._ZnwmSt11align_val_t(OPERATORS_SIZE, OPERATORS_ALIGN);
+	return array ? operators_real._Znam(OPERATORS_SIZE) : operators_real._Znwm(OPERATORS_SIZE);
+}
+
+/* As it was got: an allocator that checks ends the program otherwise. */
+static void operators_give(bool aligned, bool array, void *block)
+{
+	if (aligned && array)
+		operators_real._ZdaPvSt11align_val_t(block, OPERATORS_ALIGN);
+	else if (aligned)
 		operators_real._ZdlPvSt11align_val_t(block, OPERATORS_ALIGN);
+	else if (array)
+		operators_real._ZdaPv(block);
 	else
 		operators_real._ZdlPv(block);
 }
@@ -146,16 +161,16 @@ static void operators_try(void)
 	void *p;
 
 #define OPERATORS_TRY_NEW(name, aligned, parameters, arguments)                                  \
-	if (operators_has(aligned, (const void *)(uintptr_t)operators_real.name)) {              \
+	if (operators_has(aligned, OPERATORS_ARRAY(name), (const void *)(uintptr_t)operators_real.name)) { \
 		ktr__heap_notice();                                                              \
 		p = operators_real.name arguments;                                               \
 		if (!ktr__heap_noticed())                                                        \
 			OPERATORS_ADD(name);                                                     \
-		operators_give(aligned, p);                                                      \
+		operators_give(aligned, OPERATORS_ARRAY(name), p);                               \
 	}
 #define OPERATORS_TRY_DELETE(name, aligned, parameters, arguments)                               \
-	if (operators_has(aligned, (const void *)(uintptr_t)operators_real.name)) {              \
-		p = operators_get(aligned);                                                      \
+	if (operators_has(aligned, OPERATORS_ARRAY(name), (const void *)(uintptr_t)operators_real.name)) { \
+		p = operators_get(aligned, OPERATORS_ARRAY(name));                               \
 		ktr__heap_notice();                                                              \
 		operators_real.name arguments;                                                   \
 		if (!ktr__heap_noticed())                                                        \

@@ -31,7 +31,7 @@ static __thread struct {
 /* What a thread has left by siglongjmp(3) it does not tell any more. */
 bool ktr__heap_is_ours(const struct ktr__here *here)
 {
-	return ktr__create_is_own || here->sp < heap_self.tells || ktr__image_has(here->pc);
+	return ktr__create_is_own || here->sp < heap_self.tells || ktr__image_is_ours(here->pc);
 }
 
 /* ---- samples ---- */

@@ -9,6 +9,8 @@
  */
 #include "ktr/provider/lock/calls.h"
 
+#include "ktr/provider/lock/futex.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -57,6 +59,7 @@ void ktr__lock_resolve(void)
 
 	KTR__LOCK_CALLS(CALLS_RESOLVE)
 	KTR__LOCK_CALLS(CALLS_LEAD)
+	ktr__futex_resolve();
 	errno = saved;
 }
 
@@ -76,7 +79,8 @@ KTR__LOCK_CALLS(CALLS_EXPORT)
 
 #define CALLS_IMPORT(name, parameters, arguments, version, old)                                              \
 	{ (const void *)ktr__lock_new_##name, (void *const *)(void *)&ktr__lock_real.name, NULL },
-static struct ktr__import calls_import[] = { KTR__LOCK_CALLS(CALLS_IMPORT) };
+static struct ktr__import calls_import[] = { KTR__LOCK_CALLS(CALLS_IMPORT){
+	(const void *)ktr__futex_syscall, &ktr__futex_real, NULL } };
 /* A program that has just begun may have bound none of them yet: they are led once a first call has. */
 struct ktr__imports ktr__lock_imports = { .import = calls_import,
 					  .n = sizeof(calls_import) / sizeof(calls_import[0]),

@@ -10,7 +10,9 @@
 #include "ktr/provider/lock/lock.h"
 
 #include "ktr/knob/probes_asked.h"
+#include "ktr/provider/imports/image.h"
 #include "ktr/provider/lock/calls.h"
+#include "ktr/provider/lock/futex.h"
 #include "ktr/provider/lock/mutex.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
@@ -110,7 +112,7 @@ static bool lock_waits; /* somebody wants to know who waits; by one thread at a 
 
 #define LOCK_WAITS									 \
 	(LOCK_BIT(MUTEX_BLOCKED) | LOCK_BIT(RW_BLOCKED) | LOCK_BIT(COND_WAITED) | LOCK_BIT(SEM_BLOCKED) | \
-	 LOCK_BIT(BARRIER_BLOCKED))
+	 LOCK_BIT(BARRIER_BLOCKED) | LOCK_BIT(FUTEX_BLOCKED))
 
 static void lock_lead(void)
 {
@@ -120,6 +122,7 @@ static void lock_lead(void)
 	__atomic_store_n(&ktr__lock_way.name,                                                    \
 			 on & (probes) ? ktr__traced_##name : ktr__lock_real.name, __ATOMIC_RELEASE);
 	LOCK_NEEDS(LOCK_LEAD)
+	ktr__futex_lead(on & (LOCK_BIT(FUTEX_BLOCK) | LOCK_BIT(FUTEX_BLOCKED)));
 }
 
 static bool lock_is_late; /* the program ran already */
@@ -179,6 +182,7 @@ static int lock_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 				     "which was there first");
 	if (lock_is_late && ktr__imports_lead(&ktr__lock_imports, why))
 		return -why->code;
+	ktr__image_look();
 	if (lock_number(probe) == KTR__LOCK_STACK)
 		ktr__stacks_look();
 	/* By who offers it: that has not returned yet. */
@@ -233,6 +237,7 @@ static int lock_argument(struct ktr_provider_probe *probe, unsigned number, stru
 static void lock_look(struct ktr_provider *provider)
 {
 	(void)provider;
+	ktr__image_look();
 	ktr__imports_look(&ktr__lock_imports);
 	if (ktr__lock_is_on(KTR__LOCK_STACK))
 		ktr__stacks_look();

@@ -9,6 +9,7 @@
 #define KTR_LOCK_PROBES_H
 
 #include "ktr/provider/imports/image.h"
+#include "ktr/provider/profile/create.h"
 #include "ktr/provider/registry/fire.h"
 
 #include <stdbool.h>
@@ -44,6 +45,8 @@
 	X(SPIN_ERROR, "spin-error", "lock error caller")                                         \
 	X(BARRIER_BLOCK, "barrier-block", "barrier caller")                                      \
 	X(BARRIER_BLOCKED, "barrier-blocked", "barrier ns last caller")                          \
+	X(FUTEX_BLOCK, "futex-block", "lock caller")                                             \
+	X(FUTEX_BLOCKED, "futex-blocked", "lock ns error caller")                                \
 	X(STACK, "stack", "lock stack")
 
 enum ktr__lock_number {
@@ -65,14 +68,19 @@ static inline bool ktr__lock_is_on(enum ktr__lock_number number)
 #define KTR__LOCK_STACKED                                                                        \
 	(1u << KTR__LOCK_MUTEX_ACQUIRE | 1u << KTR__LOCK_MUTEX_BLOCK | 1u << KTR__LOCK_RW_ACQUIRE | \
 	 1u << KTR__LOCK_RW_BLOCK | 1u << KTR__LOCK_COND_WAIT | 1u << KTR__LOCK_SEM_BLOCK |      \
-	 1u << KTR__LOCK_SPIN_ACQUIRE | 1u << KTR__LOCK_SPIN_SPIN | 1u << KTR__LOCK_BARRIER_BLOCK)
+	 1u << KTR__LOCK_SPIN_ACQUIRE | 1u << KTR__LOCK_SPIN_SPIN | 1u << KTR__LOCK_BARRIER_BLOCK | \
+	 1u << KTR__LOCK_FUTEX_BLOCK)
 
 void ktr__lock_stack(const volatile void *lock, const void *caller);
 
-/* Is it ktr that calls, or a lock of its? What a function does last comes, as it seems, from who called that. */
+/*
+ * Is it ktr that calls, or a thread or a lock of its? What a function does last comes, as it seems, from who called
+ * that.
+ */
 static inline bool ktr__lock_is_ours(const void *caller, const volatile void *lock)
 {
-	return ktr__image_has((uintptr_t)caller) || ktr__image_has((uintptr_t)lock);
+	return ktr__create_is_own || ktr__image_is_ours((uintptr_t)caller) ||
+	       ktr__image_is_ours((uintptr_t)lock);
 }
 
 static inline uint64_t ktr__lock_now_ns(void)

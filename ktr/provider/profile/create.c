@@ -83,7 +83,7 @@ __attribute__((visibility("default"))) create_call ktr__old_pthread_create
 int ktr__new_pthread_create(pthread_t *thread, const pthread_attr_t *attr, create_start *start, void *argument)
 {
 	create_call *real = create_find();
-	bool is_own = ktr__image_has((uintptr_t)__builtin_return_address(0));
+	bool is_own = ktr__image_is_ours((uintptr_t)__builtin_return_address(0));
 	struct create_begin *begin;
 	int code;
 

@@ -78,7 +78,7 @@ for name in $(for library in libktr.so libktr-provider.so libktr-fbt.so; do nm -
 	awk '$2 != "A" { print $3 }'); do
 	grep -qx "${name%%@*}@*${name##*@}" "$dir/agent" || fail "the agent does not export $name"
 done
-exports libktr-agent.so "vfork|$linked|$threads|$memory|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
+exports libktr-agent.so "vfork|syscall|$linked|$threads|$memory|ktr__fbt_(attach|detach)|ktr__agent_call|(pthread_(mutex|rwlock|cond|spin|barrier)|mtx|cnd|sem)_[a-z]+"
 exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr_ktrace|ktr__provider_fire' ktr/provider.h
 [ ! -e "$O/lib/libktr-profil.so" ] ||
 	exports libktr-profil.so "ktr_(profil|monstartup|moncontrol|mcleanup)[a-z_]*|thrd_create|$threads" ktr/profil.h

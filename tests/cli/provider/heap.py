@@ -4,6 +4,7 @@
 heap.py sums FILE FUNCTION	blocks and bytes got, in use, and given back by others, of places with that function
 heap.py mapped FILE		calls, bytes, bytes at the end, of what was mapped, and how many failed
 heap.py arena FILE MARK		bytes that glibc has in use more, between two blocks of MARK bytes: events of ktr json
+heap.py between FILE MARK	bytes of the blocks that are in use, of those got between the two: events of ktr json
 heap.py near FILE GOT LIVE	whether bytes got and in use, estimates, are within five standard errors of these
 """
 import json
@@ -28,7 +29,7 @@ def chunk(size):
     return max(32, (size + 8 + 15) & ~15)
 
 
-def arena(lines, mark):
+def arena(lines, mark, takes=chunk):
     size, used, marks = {}, 0, 0
     for line in lines:
         event = json.loads(line)
@@ -39,11 +40,11 @@ def arena(lines, mark):
             size[args["block"]] = int(args["size"])
             marks += int(args["size"]) == mark
             if marks == 1 and int(args["size"]) != mark:
-                used += chunk(int(args["size"]))
-        elif name == "free" and args["block"] in size:
+                used += takes(int(args["size"]))
+        elif name in ("free", "realloc") and args["block"] in size:
             was = size.pop(args["block"])
             if marks == 1 and was != mark:
-                used -= chunk(was)
+                used -= takes(was)
     print(used)
 
 
@@ -65,5 +66,7 @@ with open(path, encoding="utf-8") as f:
         print(f"{got['blocks']} calls {got['bytes']} got {live['bytes']} live, {mapped['refused']} failed")
     elif what == "arena":
         arena(f, int(sys.argv[3]))
+    elif what == "between":
+        arena(f, int(sys.argv[3]), lambda size: size)
     else:
         near(json.load(f), got=int(sys.argv[3]), live=int(sys.argv[4]))

@@ -96,7 +96,7 @@ operators() { # NAME REFUSED [OBJECT]
 operators 'libstdc++' 3000
 
 # Another allocator: what stands behind is called.
-others='libjemalloc\.so\.2|libtcmalloc_minimal\.so\.4|libmimalloc\.so\.2'
+others='libjemalloc\.so\.2|libtcmalloc_minimal(_debug)?\.so\.4|libmimalloc\.so\.2'
 for other in $(ldconfig -p | sed -nE "s,.*=> (.*/($others))\$,\1,p" | sort -u); do
 	rm -rf "$dir/t"
 	status 0 env LD_PRELOAD="$other" "$ktr" run --agent -e 256k --heap all -o "$dir/t" "$host" count 4 5000 2
@@ -106,6 +106,20 @@ for other in $(ldconfig -p | sed -nE "s,.*=> (.*/($others))\$,\1,p" | sort -u); 
 	*mimalloc*) operators "${other##*/}" 0 "$other" ;; # its new ends the program where there is none
 	*) operators "${other##*/}" 3000 "$other" ;;
 	esac
+done
+
+# What these allocators say of themselves.
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-builtin tests/programs/host/heap_stats.c -o "$dir/heap_stats" -ldl || exit 1
+for other in $(ldconfig -p | sed -nE 's,.*=> (.*/lib(jemalloc\.so\.2|tcmalloc_minimal\.so\.4))$,\1,p' | sort -u); do
+	for try in 1 2 3 4 5; do
+		rm -rf "$dir/t"
+		KTR_BUDGET=0 MALLOC_CONF=tcache:false status 0 env LD_PRELOAD="$other" "$ktr" run --agent -e 256k --heap all -o "$dir/t" \
+			"$dir/heap_stats" 123457
+		"$ktr" json --filter 'class == heap' "$dir/t" >"$dir/events"
+		python3 tests/cli/provider/heap.py between "$dir/events" 123457 >"$dir/between"
+		cmp -s "$dir/between" "$dir/out" && break
+	done
+	is "as ${other##*/} has it, in $try tries" "$(cat "$dir/between")" "$(cat "$dir/out")"
 done
 
 # Who has an allocator of its own is told, and keeps it to itself; a sandbox does not mind.

@@ -44,6 +44,8 @@ for path in $paths; do
 	status 0 "$ktr" run --agent --lock contention -o "$dir/t" "$host" wait
 	waits
 	is 'no more than was asked for' "$("$ktr" dump "$dir/t" | grep -c ' lock .*\(acquire\|release\)')" 0
+	is 'by class as by file' "$("$ktr" dump --filter 'class == lock' "$dir/t" | grep -c 'mutex-block')" \
+		"$("$ktr" dump --filter 'file == lock' "$dir/t" | grep -c 'mutex-block')"
 	rm -rf "$dir/t"
 	status 0 "$ktr" run --agent --lock all -o "$dir/t" "$host" wait
 	waits

@@ -70,11 +70,11 @@ status 0 "$ktr" run --agent -e 256k --lock contention,hold -o "$dir/t" "$dir/ind
 shard() {
 	"$ktr" lockstat -n 0 "$dir/t" | python3 -c '
 import collections, re, sys
-bytes_each, waited = int(sys.argv[1], 16) // 8, collections.Counter()
+waited = collections.Counter()
 table = sys.stdin.read().split("\nWho waited for whom")[1].split("\nOwner changes")[0]
-for n, ns, offset, caller in re.findall(r"^ *(\d+) +(\d+) shards(?:\+0x([0-9a-f]+))? .* for (\w+)\+", table, re.M):
-    waited[int(offset or "0", 16) // bytes_each, caller] += int(n) * int(ns)
-print(*waited.most_common(1)[0][0])' "$(nm -S "$dir/indexer" | awk '$4 == "shards" { print $2 }')"
+for n, ns, shard, caller in re.findall(r"^ *(\d+) +(\d+) shards\[(\d+)\]\S* .* for (\w+)\+", table, re.M):
+    waited[int(shard), caller] += int(n) * int(ns)
+print(*waited.most_common(1)[0][0])'
 }
 is 'the indexer: as its points have it' "$("$ktr" sql --csv "$dir/points" "SELECT key FROM spans WHERE grp = 'lock wait' GROUP BY key
 	ORDER BY sum(dur) DESC LIMIT 1" | tr -d '\r' | tail -n 1) $("$ktr" dump "$dir/points" | sed -n 's/.*holder:"\([a-z]*\).*/\1/p' |

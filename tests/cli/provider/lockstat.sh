@@ -37,7 +37,8 @@ is 'rates' "$("$ktr" lockstat -C -R "$dir/t" | grep -c '^ops/s')" 6
 status 0 "$ktr" lockstat -o "$dir/file" "$dir/t"
 is 'to a file' "$(cat "$dir/file")" "$("$ktr" lockstat "$dir/t")"
 status 1 "$ktr" lockstat -o "$dir/no/file" "$dir/t"
-is 'errors' "$("$ktr" lockstat -E -w "$dir/e" | grep -c 'EDEADLK')" 2
+is 'errors' "$("$ktr" lockstat -E "$dir/e" | grep -c 'EDEADLK')" 2
+is 'errors: whoever calls' "$("$ktr" lockstat -E -w "$dir/e" | awk '$2 == "EDEADLK" { print $1 }')" 2
 "$ktr" lockstat -j "$dir/t" >"$dir/json"
 python3 - "$dir/json" <<'END' || fail 'json'
 import json

@@ -201,5 +201,58 @@ static void processes(void)
 	end();
 }
 
+/* ---- what is mapped ---- */
+
+static const struct ktr__heap_place *mapper(uint64_t caller)
+{
+	for (size_t i = 0; i < heap.mapped.places.n; i++) {
+		const struct ktr__heap_place *at =
+			(const struct ktr__heap_place *)(const void *)heap.mapped.places.row[i];
+
+		if (at->stack.pc[0] == caller)
+			return at;
+	}
+	return NULL;
+}
+
+/* Pages from the middle leave two pieces, which are one again where it failed; not with another call's. */
+static void mapped_by_parts(void)
+{
+	begin();
+	tell(0, KTR__HEAP_MAPPED, 0x10000, 5 * 4096, 1);
+	tell(0, KTR__HEAP_MAPPED, 0x15000, 4096, 1);
+	tell(0, KTR__HEAP_UNMAPS, 0x11000, 4096, 2);
+	tell(0, KTR__HEAP_MAP_FAILED, 0, 4096, 2);
+	CU_ASSERT(is(&heap.mapped.live, 2, 6 * 4096) && is(&mapper(1)->live, 2, 6 * 4096));
+	tell(0, KTR__HEAP_UNMAPS, 0x11000, 2 * 4096, 2);
+	tell(0, KTR__HEAP_MAPPED, 0x20000, 1, 3);
+	CU_ASSERT(is(&mapper(1)->live, 3, 4 * 4096) && is(&mapper(3)->live, 1, 4096));
+	CU_ASSERT(is(&heap.mapped.live, 4, 5 * 4096) && is(&heap.mapped.peak, 2, 6 * 4096));
+	/* Both pieces, and a hole between them that nobody has. */
+	tell(0, KTR__HEAP_UNMAPS, 0x10000, 5 * 4096, 2);
+	CU_ASSERT_EQUAL(heap.mapped.unknown_bytes, 2 * 4096);
+	tell(0, KTR__HEAP_MAP_FAILED, 0, 5 * 4096, 2);
+	CU_ASSERT(is(&mapper(1)->live, 3, 4 * 4096));
+	tell(0, KTR__HEAP_UNMAPS, 0x10000, 6 * 4096, 2);
+	CU_ASSERT(is(&heap.mapped.live, 1, 4096) && is(&mapper(1)->live, 0, 0) && heap.mapped.n_failed == 2);
+	end();
+}
+
+/* What a process had mapped when it ended is told, and is no part of later peaks. */
+static void mapped_of_processes(void)
+{
+	begin();
+	process[0].end.exit_ns = 1015;
+	tell(0, KTR__HEAP_MAPPED, 0x10000, 3 * 4096, 1); /* at 1,010 */
+	tell(3, KTR__HEAP_MAPPED, 0x10000, 2 * 4096, 2); /* of the other one */
+	CU_ASSERT(is(&heap.mapped.live, 2, 5 * 4096) && is(&heap.mapped.now, 1, 2 * 4096));
+	CU_ASSERT(is(&heap.mapped.peak, 1, 3 * 4096) && heap.mapped.peak_ns == 1010);
+	tell(0, KTR__HEAP_UNMAPS, 0x10000, 4096, 1); /* told late */
+	CU_ASSERT(is(&heap.mapped.now, 1, 2 * 4096));
+	tell(3, KTR__HEAP_MAPPED, 0x20000, 2 * 4096, 2);
+	CU_ASSERT(is(&heap.mapped.peak, 2, 4 * 4096));
+	end();
+}
+
 SUITE(heap, TEST(what_is_in_use), TEST(brief_ones), TEST(at_the_peak), TEST(moved), TEST(moved_and_lost),
-      TEST(two_kinds), TEST(samples), TEST(processes));
+      TEST(two_kinds), TEST(samples), TEST(processes), TEST(mapped_by_parts), TEST(mapped_of_processes));
