@@ -21,6 +21,7 @@
 #include "ktr/control/kernel_ring.h"
 #include "ktr/control/mask.h"
 #include "ktr/provider/kernel/feeder.h"
+#include "ktr/provider/kernel/kernel_clock.h"
 #include "ktr/provider/kernel/kernel_site.h"
 #include "ktr/provider/kernel/kernel_thread.h"
 #include "ktr/provider/kernel/kernel_write.h"
@@ -45,13 +46,7 @@
 #define KERNEL_RETRY_NS	1000000000ull /* after descriptors could not be had, or another feeder was there */
 #define KERNEL_PAUSE_NS	20000000ull /* an idle round costs a few loads per CPU */
 #define KERNEL_PAUSE_LEAST_NS 1000000ull
-#define KERNEL_TRIES	9
 #define KERNEL_NAPS	300 /* of 1 ms, for another object of the process to give up the lock */
-
-struct kernel_moment {
-	uint64_t ns; /* perf's clock */
-	uint64_t ticks; /* the session's */
-};
 
 struct ktr__kernel_events {
 	struct ktr__session_rw *session; /* borrowed */
@@ -66,11 +61,17 @@ struct ktr__kernel_events {
 	struct ktr__kernel_ring *ring; /* owned; as perf.cpu */
 	uint32_t n_procs; /* control.n_procs when last looked */
 	uint8_t *proc; /* owned; 1: this process's threads are followed, by row */
-	struct kernel_moment moment[3]; /* two rounds ago, the round before this one, now */
+	struct ktr__kernel_moment moment[3]; /* two rounds ago, the round before this one, now */
 	uint64_t looked_ns, round_ns, retry_ns;
 	uint32_t site[KTR__KERNEL_SITES_END];
 	bool more; /* the last round has left records of before `now` */
 	const struct ktr__kernel_also *also; /* of the leader */
+	/* Threads that have ended in this round: what other CPUs have of them is yet to come. */
+	struct kernel_ended {
+		uint32_t tid, row;
+		uint64_t ns; /* CLOCK_MONOTONIC */
+	} *ended; /* owned */
+	unsigned n_ended, ended_room;
 	/* For the callbacks of a round: */
 	const struct ktr__kernel_entry *entry; /* also's, in the order of time */
 	size_t n_entries, n_written, next;
@@ -153,41 +154,17 @@ static unsigned kernel_want(const struct ktr__kernel_events *kernel)
 
 static uint64_t kernel_clock_ns(const struct ktr__kernel_events *kernel)
 {
-	struct timespec ts;
-
-	clock_gettime(kernel->perf.clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return ktr__kernel_clock_ns(kernel->perf.clock);
 }
 
-/* Both clocks at one moment. */
-static struct kernel_moment kernel_moment(const struct ktr__kernel_events *kernel)
+static struct ktr__kernel_moment kernel_moment(const struct ktr__kernel_events *kernel)
 {
-	uint32_t clock = kernel->session->header.clock;
-	struct kernel_moment best = { 0, 0 };
-	uint64_t shortest = UINT64_MAX;
-
-	for (int i = 0; i < KERNEL_TRIES && clock != KTR_CLOCK_MONOTONIC; i++) {
-		uint64_t from = ktr__clock_now(clock), ns = kernel_clock_ns(kernel), to = ktr__clock_now(clock);
-
-		if (to - from >= shortest)
-			continue;
-		shortest = to - from;
-		best = (struct kernel_moment){ ns, from + shortest / 2 };
-	}
-	return best;
+	return ktr__kernel_moment(kernel->session->header.clock, kernel->perf.clock);
 }
 
 static uint64_t kernel_ticks(const struct ktr__kernel_events *kernel, uint64_t ns)
 {
-	const struct kernel_moment *a = &kernel->moment[0], *b = &kernel->moment[2];
-	__extension__ unsigned __int128 ticks;
-
-	if (b->ns <= a->ns || ns >= b->ns)
-		return b->ns ? b->ticks : ns; /* the session's clock is perf's */
-	if (ns <= a->ns)
-		return a->ticks;
-	ticks = (unsigned __int128)(ns - a->ns) * (b->ticks - a->ticks);
-	return a->ticks + (uint64_t)(ticks / (b->ns - a->ns));
+	return ktr__kernel_ticks(&kernel->moment[0], &kernel->moment[2], ns);
 }
 
 /* ---- opening and closing ---- */
@@ -290,6 +267,7 @@ void ktr__kernel_events_free(struct ktr__kernel_events *kernel)
 	if (kernel->open)
 		kernel_shut(kernel);
 	free(kernel->threads.slot);
+	free(kernel->ended);
 	free(kernel);
 }
 
@@ -398,6 +376,30 @@ static void kernel_entry(struct ktr__kernel_events *kernel, unsigned line, uint3
 		     kernel_ident(kernel, thread, ident, sizeof(ident)));
 }
 
+static void kernel_ends(struct ktr__kernel_events *kernel, uint32_t tid, uint32_t row, uint64_t ns)
+{
+	if (kernel->n_ended == kernel->ended_room) {
+		unsigned room = 2 * kernel->ended_room + 64;
+		struct kernel_ended *more = realloc(kernel->ended, room * sizeof(*more));
+
+		if (!more) {
+			ktr__kernel_thread_end(&kernel->threads, tid, row, ns);
+			return;
+		}
+		kernel->ended = more;
+		kernel->ended_room = room;
+	}
+	kernel->ended[kernel->n_ended++] = (struct kernel_ended){ tid, row, ns };
+}
+
+static void kernel_ended(struct ktr__kernel_events *kernel)
+{
+	for (unsigned i = 0; i < kernel->n_ended; i++)
+		ktr__kernel_thread_end(&kernel->threads, kernel->ended[i].tid, kernel->ended[i].row,
+				       kernel->ended[i].ns);
+	kernel->n_ended = 0;
+}
+
 /* One that a provider has brought. */
 static void kernel_also(struct ktr__kernel_events *kernel, const struct ktr__kernel_entry *entry)
 {
@@ -420,7 +422,7 @@ static void kernel_also(struct ktr__kernel_events *kernel, const struct ktr__ker
 	}
 	/* Where the kernel tells of its end, that is yet to come. */
 	if (entry->ends && !kernel->perf.want)
-		ktr__kernel_thread_end(&kernel->threads, entry->tid, row, entry->ns + kernel->mono);
+		kernel_ends(kernel, entry->tid, row, entry->ns + kernel->mono);
 }
 
 /* Those of a CPU up to that moment. */
@@ -458,7 +460,7 @@ static void kernel_found(void *context, uint32_t cpu, const struct ktr__perf_eve
 	if (event->kind != KTR__PERF_EXIT || kernel->perf.want & KTR_KERNEL_SWITCH)
 		kernel_entry(kernel, sites[event->kind], row, event, cpu);
 	if (event->kind == KTR__PERF_EXIT)
-		ktr__kernel_thread_end(&kernel->threads, event->tid, row, event->ns + kernel->mono);
+		kernel_ends(kernel, event->tid, row, event->ns + kernel->mono);
 }
 
 /* When the fullest buffer, filling as it did, will be a quarter full. */
@@ -510,6 +512,7 @@ static void kernel_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns)
 					       kernel_found, kernel);
 		kernel_also_until(kernel, kernel->perf.cpu[i].cpu, UINT64_MAX);
 	}
+	kernel_ended(kernel);
 	/* Of a CPU that has come since. */
 	if (kernel->n_written < kernel->n_entries)
 		__atomic_fetch_add(&kernel->session->control->drop_no_ring, kernel->n_entries - kernel->n_written,

@@ -27,11 +27,11 @@ agree() { # TRACE WHAT NS
 	"$ktr" report --profile --json "$dir/$1" >"$dir/json" || fail "$2: report"
 	python3 - "$dir/out" "$dir/json" "$3" >"$dir/log" 2>&1 <<-'END' || fail "$2: $(tail -n 3 "$dir/log")"
 		import json, sys
-		told = {t["tid"]: t for t in json.load(open(sys.argv[2]))["profile"]["threads"]}
+		threads = json.load(open(sys.argv[2]))["profile"]["threads"]
 		said = [tuple(map(int, line.split())) for line in open(sys.argv[1]) if line.split()[0].isdigit()]
 		assert said, "the program said nothing"
 		for tid, ns in said:
-		    got = sum(told[tid][of + "_ns"] for of in ("user", "kernel", "blocked", "missed", "lost")) if tid in told else 0
+		    got = sum(t[of + "_ns"] for t in threads if t["tid"] == tid for of in ("user", "kernel", "blocked", "missed", "lost"))
 		    assert abs(got - ns) < int(sys.argv[3]) + ns / 50, f"thread {tid}: {got} ns instead of {ns}"
 	END
 }
