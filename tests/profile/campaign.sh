@@ -48,6 +48,7 @@ for what; do
 				"$dir/truth" "$seed" "$MS" wait $([ $what = masked ] && echo masked) <"$dir/go" >"$dir/said" &
 				pid=$!
 				exec 9>"$dir/go"
+				until [ "$(readlink /proc/$pid/exe)" = "$dir/truth" ] || ! kill -0 $pid; do sleep 0.1; done
 				"$ktr" profile --source "$SOURCE" -p $pid -F "$rate" -o "$dir/t" 2>"$dir/err" &
 				profiler=$!
 				until grep -q 'system calls' "$dir/err" || ! kill -0 $profiler; do sleep 0.1; done
