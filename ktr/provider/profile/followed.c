@@ -58,7 +58,8 @@ static uint64_t followed_random(uint64_t seed)
 /* ---- events ---- */
 
 /* tid 0: the calling thread. It does not count before it is told to. The descriptor or -errno. */
-static int followed_open(const struct ktr__followed_ask *ask, uint32_t tid, uint64_t period_ns)
+static int followed_open(const struct ktr__followed_ask *ask, uint32_t tid, uint64_t period_ns,
+			 uint32_t stack_bytes)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -67,7 +68,7 @@ static int followed_open(const struct ktr__followed_ask *ask, uint32_t tid, uint
 		.sample_period = period_ns,
 		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = FOLLOWED_REGISTERS,
-		.sample_stack_user = ask->stack_bytes,
+		.sample_stack_user = stack_bytes,
 		.sample_id_all = 1,
 		.disabled = 1,
 		.comm = 1,
@@ -100,11 +101,11 @@ static int followed_map(struct ktr__followed *thread, int fd, size_t bytes, size
 }
 
 /* The least that one sample has room in. */
-static size_t followed_least(const struct ktr__followed_ask *ask)
+static size_t followed_least(uint32_t stack_bytes)
 {
 	size_t bytes = FOLLOWED_PAGE;
 
-	while (bytes < ask->stack_bytes + 256)
+	while (bytes < stack_bytes + 256)
 		bytes *= 2;
 	return bytes;
 }
@@ -113,11 +114,14 @@ static size_t followed_least(const struct ktr__followed_ask *ask)
 static int followed_begin(const struct ktr__followed_ask *ask, struct ktr__followed *thread, uint32_t tid,
 		      uint64_t period_ns, bool once)
 {
-	int fd = followed_open(ask, tid, period_ns), code;
+	uint32_t stack_bytes = thread->is_wide ? ask->wide_stack_bytes : ask->stack_bytes;
+	size_t bytes = thread->is_wide ? ask->wide_ring_bytes : ask->ring_bytes;
+	size_t least = followed_least(stack_bytes);
+	int fd = followed_open(ask, tid, period_ns, stack_bytes), code;
 
 	if (fd < 0)
 		return fd;
-	code = followed_map(thread, fd, once ? 2 * followed_least(ask) : ask->ring_bytes, followed_least(ask));
+	code = followed_map(thread, fd, once ? 2 * least : bytes, least);
 	if (!code && ioctl(fd, once ? PERF_EVENT_IOC_REFRESH : PERF_EVENT_IOC_ENABLE, once ? 1 : 0)) {
 		code = -errno;
 		munmap(thread->map, thread->bytes + FOLLOWED_PAGE);
@@ -163,6 +167,8 @@ static struct ktr__followed *followed_take(uint32_t tid, uint32_t *whose)
 	    !__atomic_compare_exchange_n(&thread->tid, whose, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return NULL;
 	__atomic_fetch_or(&followed_taken[tid % FOLLOWED_N / 64], 1ull << tid % 64, __ATOMIC_RELAXED);
+	thread->n_short = 0;
+	thread->is_wide = false;
 	return thread;
 }
 
@@ -269,16 +275,29 @@ void ktr__followed_each(void (*call)(struct ktr__followed *thread, uint32_t stat
 	}
 }
 
+/* Another event in the place of the one that it has. */
+static void followed_again(struct ktr__followed *thread, bool is_wide)
+{
+	struct ktr__followed next = { .is_wide = is_wide };
+
+	if (followed_begin(&followed_ask, &next, thread->tid, followed_ask.period_ns, false))
+		return;
+	followed_unmap(thread);
+	thread->map = next.map;
+	thread->bytes = next.bytes;
+}
+
+void ktr__followed_widen(struct ktr__followed *thread)
+{
+	thread->is_wide = true;
+	followed_again(thread, true);
+}
+
 void ktr__followed_steady(struct ktr__followed *thread)
 {
-	struct ktr__followed next = { .tid = 0 };
 	uint32_t state = KTR__FOLLOWED_FRESH;
 
-	if (followed_begin(&followed_ask, &next, thread->tid, followed_ask.period_ns, false) == 0) {
-		followed_unmap(thread);
-		thread->map = next.map;
-		thread->bytes = next.bytes;
-	}
+	followed_again(thread, false);
 	__atomic_compare_exchange_n(&thread->state, &state, KTR__FOLLOWED_STEADY, false, __ATOMIC_ACQ_REL,
 				    __ATOMIC_ACQUIRE);
 }

@@ -35,14 +35,17 @@ struct ktr__followed {
 	uint64_t end_cpu_ns, end_ns;
 	char name[16];
 	uint32_t cpu; /* of its last sample, by who reads */
+	uint32_t n_short; /* samples whose stack went on beyond what came of it, likewise */
+	bool is_wide;	  /* more of its stack comes */
 };
 
 /* What each of them asks the kernel for. */
 struct ktr__followed_ask {
 	uint64_t period_ns;
 	clockid_t clock;
-	uint32_t stack_bytes; /* of the stack that come with a sample */
-	size_t ring_bytes;    /* of a thread's data, unless there is less */
+	/* Of the stack that come with a sample, and of a thread's data, at most; of those that are wide */
+	uint32_t stack_bytes, wide_stack_bytes;
+	size_t ring_bytes, wide_ring_bytes;
 	bool user_only;	      /* the kernel does not let us see its own */
 };
 
@@ -75,6 +78,9 @@ void ktr__followed_each(void (*call)(struct ktr__followed *thread, uint32_t stat
 
 /* By who reads: after its one sample it goes on with a period. */
 void ktr__followed_steady(struct ktr__followed *thread);
+
+/* By who reads: from now on more of its stack comes, if there is memory for that. */
+void ktr__followed_widen(struct ktr__followed *thread);
 
 /* By who reads: it is nobody's. */
 void ktr__followed_let_go(struct ktr__followed *thread);

@@ -17,6 +17,7 @@
 #include "ktr/provider/profile/followed.h"
 #include "ktr/provider/profile/maps.h"
 #include "ktr/provider/profile/unwind.h"
+#include "ktr/provider/registry/rows.h"
 #include "ktr/provider/timer/threads.h"
 #include "ktr/record/count.h"
 #include "ktr/record/freeze.h"
@@ -30,9 +31,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SOURCE_STACK  8192u		/* [bytes] of a sample: thirty frames or so of what is usual */
+#define SOURCE_STACK  8192u  /* [bytes] of a sample: thirty frames or so of what is usual */
+#define SOURCE_WIDE   32768u /* [bytes] of a thread whose stacks have gone on beyond that */
+#define SOURCE_SHORT  2	     /* so often */
 #define SOURCE_RECORD (SOURCE_STACK + 96u)
-#define SOURCE_RING   (256u << 10)	/* [bytes] of a thread, at most */
+#define SOURCE_RING   (512u << 10) /* [bytes] of a thread, at most */
 #define SOURCE_MS     20		/* between two rounds, at most */
 #define SOURCE_FRESH_MS 2		/* while threads are new */
 #define SOURCE_FRESH_NS 50000000ull
@@ -215,8 +218,11 @@ static void source_sample(struct ktr__followed *thread, const struct perf_event_
 		if (sample->n_stack)
 			memcpy(&n, sample->stack + sample->n_stack, sizeof(n));
 		ktr__unwind_copy(&frames, &at, sample->stack, n <= sample->n_stack ? n : 0, &strange);
-		if (strange)
-			__atomic_store_n(&source_strange, 1, __ATOMIC_RELAXED);
+		thread->n_short += n == sample->n_stack && frames.word & KTR_PAYLOAD_CUT &&
+				   frames.word % KTR_PAYLOAD_CUT < KTR_STACK_MAX * 8;
+		/* Something has been loaded; or it is code that no file has: once a second. */
+		if (strange && !__atomic_exchange_n(&source_strange, 1, __ATOMIC_RELAXED))
+			ktr__rows_wake();
 	}
 	source_tell(thread, sample->ns, 1, in_kernel ? source_kernel : source_user, &frames);
 }
@@ -355,6 +361,8 @@ static void source_thread(struct ktr__followed *thread, uint32_t state)
 		source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns, !source_its_end);
 	} else if (had_sample && state == KTR__FOLLOWED_FRESH) {
 		ktr__followed_steady(thread);
+	} else if (thread->n_short >= SOURCE_SHORT && !thread->is_wide) {
+		ktr__followed_widen(thread);
 	}
 }
 
@@ -450,11 +458,13 @@ int ktr__source_start(struct ktr_provider_probe *probe, uint64_t period_ns, stru
 	struct ktr__followed_ask ask = { .period_ns = period_ns,
 					 .clock = ktr__kernel_events_clock(&ktr__own),
 					 .stack_bytes = SOURCE_STACK,
+					 .wide_stack_bytes = SOURCE_WIDE,
 					 .ring_bytes = source_ring_bytes(period_ns) };
 	int code = ktr__kernel_open(&ktr__own, why);
 
 	if (code)
 		return code;
+	ask.wide_ring_bytes = ask.ring_bytes * (SOURCE_WIDE / SOURCE_STACK);
 	code = ktr__followed_start(&ask);
 	if (code)
 		return ktr_error_set(why, -code, "perf_event_open(2): %s", strerror(-code));
@@ -552,6 +562,11 @@ void ktr__source_forked(void)
 {
 	__atomic_store_n(&source_probe, NULL, __ATOMIC_RELEASE);
 	source_events = NULL;
+	/* Another thread of the parent's may have been making them larger. */
+	source_taken = NULL;
+	source_entries = NULL;
+	source_slots = NULL;
+	source_room = source_slots_room = 0;
 	ktr__kernel_events_forked();
 	ktr__followed_forked();
 }
