@@ -24,7 +24,7 @@
 
 #define FOLLOWED_N 65536u /* places */
 #define FOLLOWED_PAGE 4096ul
-#define FOLLOWED_REGISTERS (1u << 6 | 1u << 7 | 1u << 8) /* rbp, rsp, rip: asm/perf_regs.h */
+#define FOLLOWED_REGISTERS (1u << 6 | 1u << 7 | 1u << 8) /* rbp, rsp, rip: enum perf_event_x86_regs */
 
 static struct ktr__followed *followed_at;    /* [FOLLOWED_N], a mapping */
 static uint64_t followed_taken[FOLLOWED_N / 64];    /* a bit for each place that is taken; atomic */
