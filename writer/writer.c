@@ -182,7 +182,8 @@ static uint64_t writer_kernel_events(struct ktr__writer_thread *self)
 	uint64_t pause_ns = UINT64_MAX;
 
 	/* Once more when nothing is wanted any more. A process that feeds events records. */
-	if (self->kernel_events && (self->control.kernel || self->fed) && !self->cut)
+	if (self->kernel_events && (self->control.kernel || self->fed || ktr__kernel_events_led()) &&
+	    !self->cut)
 		ktr__kernel_events_round(self->kernel_events, &pause_ns);
 	self->fed = self->control.kernel != 0;
 	return pause_ns;

@@ -21,6 +21,7 @@ static void samples_take(const struct ktr_event *event, struct ktr__sample *samp
 					    [KTR__SAMPLE_KERNEL] = "kernel",
 					    [KTR__SAMPLE_BLOCKED] = "blocked",
 					    [KTR__SAMPLE_MISSED] = "missed",
+					    [KTR__SAMPLE_LOST] = "lost",
 					    [KTR__SAMPLE_WAITING] = "waiting" };
 
 	*sample = (struct ktr__sample){ event->arg[0], event->arg[1], KTR__SAMPLE_USER, &event->str[3], "" };
@@ -43,6 +44,7 @@ const char *ktr__sample_word(enum ktr__sample_how how)
 	static const char *const words[] = { [KTR__SAMPLE_KERNEL] = "[kernel]",
 					     [KTR__SAMPLE_BLOCKED] = "[signals blocked]",
 					     [KTR__SAMPLE_MISSED] = "[not seen]",
+					     [KTR__SAMPLE_LOST] = "[lost]",
 					     [KTR__SAMPLE_WAITING] = "[waiting]",
 					     [KTR__SAMPLE_OFF] = "a call" KTR__SAMPLE_OFF_WORD,
 					     [KTR__SAMPLE_READY] = "ready to run" KTR__SAMPLE_OFF_WORD,

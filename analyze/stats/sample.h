@@ -14,6 +14,7 @@ enum ktr__sample_how {
 	KTR__SAMPLE_KERNEL,  /* in the system call that the stack ends in */
 	KTR__SAMPLE_BLOCKED, /* while the thread blocked the signal: where is not known */
 	KTR__SAMPLE_MISSED,  /* it ended before the kernel looked: likewise */
+	KTR__SAMPLE_LOST,    /* it came, and there was no room for it: likewise */
 	KTR__SAMPLE_WAITING, /* in a call that does not go on: of ktr sample, whose time is that of a clock */
 	/* Off the CPU, beside those of the provider profile: */
 	KTR__SAMPLE_OFF,    /* in a call that waits; the sample's word says which */

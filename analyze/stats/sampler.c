@@ -266,9 +266,11 @@ int ktr__sampler_event(struct ktr__sampler *sampler, const struct ktr_event *eve
 	if (sampler->wants_off && strncmp(event->thread->name, "ktr-", 4) == 0)
 		return 1; /* one of our own */
 	if (kind == SAMPLER_SAMPLE) {
-		if (event->thread->id < sampler->n_threads && sampler->thread[event->thread->id])
-			sampler_goes_on(sampler->thread[event->thread->id]);
 		ktr__sample_of(event, &sample);
+		/* In the kernel it may be on its way out of what it waited for. */
+		if (sample.how != KTR__SAMPLE_KERNEL && event->thread->id < sampler->n_threads &&
+		    sampler->thread[event->thread->id])
+			sampler_goes_on(sampler->thread[event->thread->id]);
 		rc = sampler->found(sampler->context, event, &sample);
 		return rc ? rc : 1;
 	}

@@ -142,7 +142,8 @@ static int samples_found(void *context, const struct ktr_event *event, const str
 	samples->ns[sample->how] += sample->ns;
 	samples->n_ticks[sample->how] += sample->n_ticks;
 	samples->number++;
-	if (sample->how == KTR__SAMPLE_BLOCKED || sample->how == KTR__SAMPLE_MISSED)
+	if (sample->how == KTR__SAMPLE_BLOCKED || sample->how == KTR__SAMPLE_MISSED ||
+	    sample->how == KTR__SAMPLE_LOST)
 		return 0;
 	if (ktr__sample_is_off(sample->how)) {
 		samples->n_off++;

@@ -8,14 +8,24 @@
  *				of many batches: with a handler that does nothing, or, run by ktr profile,
  *				with its own. The thread is 20 calls deep.
  *
+ *	profile_host perf [RATE] what the kernel's samples take of a thread 20 calls deep that does nothing else, by
+ *				the time that it misses: with RATE, of events as the profiler's, whose ring a thread
+ *				of ours empties; without, in whatever way it is run. Then the CPU time of other
+ *				threads, both in a second.
+ *
  * Prints nanoseconds.
  */
+#include <dirent.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +39,9 @@
 #define BATCHES	  200
 #define SIGNALS	  500
 #define PERIOD_NS 1000000
+#define RING	  (256u << 10) /* [bytes] */
+#define STACK	  8192	       /* [bytes] */
+#define WATCH_NS  3000000000u
 
 static volatile unsigned n_signals;
 static uint32_t gap[2][GAPS];
@@ -142,6 +155,104 @@ __attribute__((noinline, noclone)) static uint64_t batches(unsigned depth, sigin
 	return least / SIGNALS;
 }
 
+/* ---- perf events ---- */
+
+static struct perf_event_mmap_page *ring;
+static volatile int over;
+
+static bool rings(unsigned rate)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000000u / rate,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.sample_regs_user = 1u << 6 | 1u << 7 | 1u << 8,
+		.sample_stack_user = STACK,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC_RAW,
+		.watermark = 1,
+		.wakeup_watermark = UINT32_MAX,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	void *map = fd < 0 ? MAP_FAILED : mmap(NULL, RING + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	ring = map == MAP_FAILED ? NULL : map;
+	return ring != NULL;
+}
+
+/* As often as the profiler does at the rate. */
+static void *empties(void *unused)
+{
+	struct timespec pause = { 0, (long)(uintptr_t)unused };
+
+	while (!over) {
+		nanosleep(&pause, NULL);
+		__atomic_store_n(&ring->data_tail, __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE),
+				 __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* [ns] what was missed in a second of the clock. */
+__attribute__((noinline, noclone)) static uint64_t missed(unsigned depth)
+{
+	uint64_t from = now_ns(), last = from, now = from, gone = 0;
+
+	if (depth)
+		return missed(depth - 1) + 0 * depth;
+	for (; now - from < WATCH_NS; last = now) {
+		now = now_ns();
+		if (now - last >= LEAST_NS && now - last < MOST_NS)
+			gone += now - last;
+	}
+	return (uint64_t)((double)gone * 1e9 / (double)(now - from));
+}
+
+/* [ns] CPU time of all other threads until now. */
+static uint64_t others(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *at;
+	uint64_t sum = 0;
+
+	while (dir && (at = readdir(dir)) != NULL) {
+		uint32_t tid = (uint32_t)strtoul(at->d_name, NULL, 10);
+		struct timespec time;
+
+		if (tid && tid != (uint32_t)getpid() && clock_gettime((clockid_t)(~tid << 3 | 6), &time) == 0)
+			sum += (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+	}
+	if (dir)
+		closedir(dir);
+	return sum;
+}
+
+static int perf(unsigned rate)
+{
+	uint64_t before, gone, period_ns = rate ? 1000000000u / rate : 0;
+	uint64_t pause_ns = RING / (STACK + 96) / 2 * period_ns;
+	pthread_t thread;
+
+	if (pause_ns > 20000000)
+		pause_ns = 20000000;
+
+	if (rate && !rings(rate))
+		return 3;
+	if (rate)
+		pthread_create(&thread, NULL, empties, (void *)(uintptr_t)pause_ns);
+	before = others();
+	gone = missed(20);
+	before = (others() - before) / (WATCH_NS / 1000000000u);
+	printf("%llu %llu\n", (unsigned long long)gone, (unsigned long long)before);
+	over = 1;
+	if (rate)
+		pthread_join(thread, NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	siginfo_t info = { .si_signo = SIGNAL, .si_code = SI_TIMER };
@@ -149,6 +260,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "source") == 0)
 		return source();
+	if (argc > 1 && strcmp(argv[1], "perf") == 0)
+		return perf(argc > 2 ? (unsigned)atoi(argv[2]) : 0);
 	if (sigaction(SIGNAL, NULL, &now))
 		return 3;
 	if (now.sa_handler == SIG_DFL)

@@ -9,10 +9,12 @@
 #	masked	the same, with all signals blocked in all of them
 #	storm	dlopen, malloc, fork, exceptions, threads, for SECONDS at 4,999 Hz: no deadlock, no crash
 #	eintr	how many calls of each kind, all at once, end with EINTR in SECONDS
+#
+# SOURCE: any, perf, timers, as of ktr profile --source.
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
 ktr=$PWD/$O/bin/ktr
-RATES=${RATES:-99 997 4999} SEEDS=${SEEDS:-1 2 3} MS=${MS:-10000} SECONDS_EACH=${SECONDS:-20}
+RATES=${RATES:-99 997 4999} SEEDS=${SEEDS:-1 2 3} MS=${MS:-10000} SECONDS_EACH=${SECONDS:-20} SOURCE=${SOURCE:-any}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export KTR_CONF=
@@ -27,7 +29,8 @@ for what; do
 		for rate in $RATES; do
 			for seed in $SEEDS; do
 				rm -rf "$dir/t"
-				"$ktr" profile -F "$rate" -o "$dir/t" "$dir/truth" "$seed" "$MS" >"$dir/said" 2>"$dir/err" ||
+				"$ktr" profile --source "$SOURCE" -F "$rate" -o "$dir/t" "$dir/truth" "$seed" "$MS" \
+					>"$dir/said" 2>"$dir/err" ||
 					{ cat "$dir/err"; failed=1; }
 				printf '%s Hz, seed %s, %s: ' "$rate" "$seed" $what
 				"$ktr" json "$dir/t" | python3 tests/profile/truth.py "$dir/said" "$rate" || failed=1
@@ -45,7 +48,8 @@ for what; do
 				"$dir/truth" "$seed" "$MS" wait $([ $what = masked ] && echo masked) <"$dir/go" >"$dir/said" &
 				pid=$!
 				exec 9>"$dir/go"
-				"$ktr" profile -p $pid -F "$rate" -o "$dir/t" 2>"$dir/err" &
+				until [ "$(readlink /proc/$pid/exe)" = "$dir/truth" ] || ! kill -0 $pid; do sleep 0.1; done
+				"$ktr" profile --source "$SOURCE" -p $pid -F "$rate" -o "$dir/t" 2>"$dir/err" &
 				profiler=$!
 				until grep -q 'system calls' "$dir/err" || ! kill -0 $profiler; do sleep 0.1; done
 				echo go >&9
@@ -59,13 +63,14 @@ for what; do
 		;;
 	storm)
 		${CXX:-c++} -std=c++17 -O2 -o "$dir/storm" tests/profile/storm.cc -lpthread -ldl || exit 1
-		timeout $((SECONDS_EACH * 4 + 60)) "$ktr" profile -F 4999 -o "$dir/t" "$dir/storm" "$SECONDS_EACH" ||
+		timeout $((SECONDS_EACH * 4 + 60)) "$ktr" profile --source "$SOURCE" -F 4999 -o "$dir/t" "$dir/storm" "$SECONDS_EACH" ||
 			{ echo "FAILED: storm: $?"; failed=1; }
 		"$ktr" report --profile "$dir/t" | sed -n '/^CPU time/,/^$/p'
 		;;
 	eintr)
 		${CC:-cc} -O2 -o "$dir/eintr" tests/profile/eintr.c -lpthread || exit 1
-		"$ktr" profile -F 4999 -o "$dir/t" "$dir/eintr" "$SECONDS_EACH" || { echo "FAILED: eintr: $?"; failed=1; }
+		"$ktr" profile --source "$SOURCE" -F 4999 -o "$dir/t" "$dir/eintr" "$SECONDS_EACH" ||
+			{ echo "FAILED: eintr: $?"; failed=1; }
 		;;
 	*)
 		echo "usage: $0 [truth|libktr|attach|masked|storm|eintr...]" >&2

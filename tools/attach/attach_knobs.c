@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int attach_knobs_set(const char *path, const char *lines, struct ktr_error *err)
@@ -28,4 +29,18 @@ int attach_knobs_set(const char *path, const char *lines, struct ktr_error *err)
 	}
 	ktr_session_close(session);
 	return rc;
+}
+
+uint64_t attach_knobs_number(const char *path, const char *name)
+{
+	struct ktr_session *session;
+	char text[KTR_VALUE_BYTES];
+	uint64_t number = 0;
+
+	if (ktr_session_attach(path, &session, NULL))
+		return 0;
+	if (ktr_conf_get(ktr_session_conf(session), name, text, sizeof(text), NULL) == 0)
+		number = strtoull(text, NULL, 10);
+	ktr_session_close(session);
+	return number;
 }

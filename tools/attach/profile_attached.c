@@ -90,11 +90,24 @@ static int profile_listen(const struct profile_attached *p, const char *session,
 static int profile_begin(const struct profile_attached *p, const char *session, struct ktr_error *err)
 {
 	char knobs[256];
-	int rc = p->kernel ? profile_listen(p, session, err) : 0;
+	int rc;
 
+	snprintf(knobs, sizeof(knobs), "debug.ktr.profile.source=%u\n", p->source);
+	rc = attach_knobs_set(session, knobs, err);
+	rc = !rc && p->kernel ? profile_listen(p, session, err) : rc;
 	rc = rc ? rc : attach_probes_on(session, p->probes, err);
 	snprintf(knobs, sizeof(knobs), "debug.ktr.mask=%s%s\n", p->mask, p->kernel ? "," PROFILE_KERNEL : "");
 	return rc ? rc : attach_knobs_set(session, knobs, err);
+}
+
+static void profile_say(const struct profile_attached *p, const char *session)
+{
+	if (attach_knobs_number(session, "debug.ktr.profile.used") == 1)
+		fprintf(stderr, "ktr: sampling process %d by perf events: its system calls are not interrupted\n",
+			(int)p->pid);
+	else
+		fprintf(stderr, "ktr: sampling process %d by timers of its threads: system calls that it does not expect to "
+				"be interrupted may be; ktr-profile(1)\n", (int)p->pid);
 }
 
 /* Has it ended? A parent may not have noticed yet. fd: of the process; < 0: it has none. */
@@ -145,8 +158,7 @@ int profile_attached(const struct profile_attached *p)
 	if (rc) {
 		fail_with(p->command, &err);
 	} else {
-		fprintf(stderr, "ktr: sampling process %d by timers of its threads: system calls that it does not expect to "
-				"be interrupted may be; ktr-profile(1)\n", (int)p->pid);
+		profile_say(p, session);
 		profile_wait(p, fd, &before);
 	}
 	if (!profile_has_ended(p, fd) && detach_process(p->command, p->pid) && !profile_has_ended(p, fd))

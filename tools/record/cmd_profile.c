@@ -16,7 +16,10 @@ struct profile_command {
 	struct run run;
 	uint64_t rate, pid, for_ns;
 	int force, off, asked_mask;
+	enum profile_source { PROFILE_ANY, PROFILE_PERF, PROFILE_TIMERS } source; /* as the provider counts them */
 };
+
+static const char *const profile_sources[] = { "any", "perf", "timers", NULL };
 
 static const struct option_row profile_rows[] = {
 	OPTION_NUMBER('p', "pid", "PID", struct profile_command, pid, 1, INT32_MAX,
@@ -25,6 +28,8 @@ static const struct option_row profile_rows[] = {
 		    "10s or 500ms", "with -p: so long (until ^C, or its end)"),
 	OPTION_NUMBER('F', "rate", "HZ", struct profile_command, rate, 1, 50000,
 		      "samples of each thread in a second of its CPU time (997)"),
+	OPTION_WORD(0, "source", "WHAT", struct profile_command, source, PROFILE_ANY, profile_sources,
+		    "perf: samples of the kernel's, no signal is sent; timers: of each thread; any: as can be had (any)"),
 	OPTION_TEXT('o', "output", "TRACE", struct profile_command, run.trace,
 		    "the trace; an older one moves aside (default: ktr.out)"),
 	OPTION_TEXT('e', "entries", "N", struct profile_command, run.entries,
@@ -46,9 +51,10 @@ static const struct options profile_options = {
 	.operands = "{-p PID | [--] PROGRAM [ARGUMENTS]}",
 	.about =
 		"Runs a program, which need not know of ktr, and records where its threads spend their CPU time: their\n"
-		"stacks, at a rate. Timers of each thread send it a signal: system calls that a program does not expect\n"
-		"to be interrupted may be, see ktr-profile(1). The exit status is the program's. With -p a program that runs is sampled\n"
-		"for a while, as ktr attach can reach it.",
+		"stacks, at a rate. The kernel takes them, by perf events; where it does not allow that, timers of each\n"
+		"thread send it a signal: then system calls that a program does not expect to be interrupted may be, see\n"
+		"ktr-profile(1). The exit status is the program's. With -p a program that runs is sampled for a while, as\n"
+		"ktr attach can reach it.",
 	.examples = "ktr profile xz -T2 -k file    and then\n"
 		    "ktr report --profile\n"
 		    "ktr flame -o flame.html\n"
@@ -64,7 +70,7 @@ static int profile_process(const struct profile_command *c, int argc, const char
 {
 	struct profile_attached attached = { .command = c->run.command, .pid = c->pid, .for_ns = c->for_ns,
 					     .trace = c->run.trace, .probes = probes, .mask = c->run.mask,
-					     .kernel = c->off, .force = c->force };
+					     .source = c->source, .kernel = c->off, .force = c->force };
 	int rc;
 
 	if (optind < argc)
@@ -72,7 +78,7 @@ static int profile_process(const struct profile_command *c, int argc, const char
 	if (c->run.kernel || c->run.children || c->run.session || c->run.entries ||
 	    c->run.rotate.bytes != ROTATE_AS_IT_IS || c->run.rotate.ns != ROTATE_AS_IT_IS ||
 	    c->run.rotate.keep != ROTATE_AS_IT_IS || c->asked_mask)
-		return usage_error(c->run.command, "with -p only -d, -F, -o, -f and --off-cpu can be given");
+		return usage_error(c->run.command, "with -p only -d, -F, -o, -f, --source and --off-cpu can be given");
 	rc = profile_attached(&attached);
 	if (!rc)
 		run_code_keep(c->run.command, c->run.trace);
@@ -99,6 +105,7 @@ static int cmd_profile(int argc, char **argv)
 		return usage_error(argv[0], "-d and -f are of -p");
 	c.run.kernel |= c.off;
 	c.run.profile = probe;
+	c.run.profile_source = c.source;
 	c.run.agent = 1;
 	return run_program(&c.run, argv + optind);
 }

@@ -131,6 +131,7 @@ int run_environment(const struct run *run)
 	environment_set("KTR_ROTATE_KEEP", run->rotate.keep, "");
 	environment_set("KTR_FREEZE_AFTER", run->after, "");
 	environment_set("KTR_FBT_LONGER", run->longer_ns, "ns");
+	environment_set("KTR_PROFILE_SOURCE", run->profile_source ? run->profile_source : UINT64_MAX, "");
 	environment_set("KTR_FBT_DEPTH", run->depth, "");
 	if (run->callers)
 		setenv("KTR_FBT_WITHIN", "1", 1);

@@ -28,7 +28,8 @@
  *					end was not seen
  *	 "functions_off":{"names":[...],"from_ns"},	those that debug.ktr.budget switched off, the first then
  *	 "profile":{"ns","due","stacks","cut","threads":[{"tid","name","ns","user_ns","kernel_ns","blocked_ns",
- *		    "missed_ns","due","stacks","cut"}],"functions":[{"name","tid","self_ns","total_ns","stacks"}],
+ *		    "missed_ns","lost_ns","due","stacks","cut"}],
+ *		  "functions":[{"name","tid","self_ns","total_ns","stacks"}],
  *		    "lines":[{"line","self_ns","stacks"}]},	with --profile; tid null: of all threads;
  *					lines with --lines
  *	 "syscalls":{"calls":[{"name","calls","errors","restarts","total_ns","mean_ns","p50_ns","p99_ns","max_ns",

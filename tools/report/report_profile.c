@@ -55,7 +55,8 @@ static void profile_thread_line(const struct report *report, FILE *to, unsigned 
 	fprintf(to, " %5.1f %%", profile_percent(profile_sum(t->ns), all));
 	report_text_duration(to, (double)t->ns[KTR__SAMPLE_USER]);
 	report_text_duration(to, (double)t->ns[KTR__SAMPLE_KERNEL]);
-	report_text_duration(to, (double)(t->ns[KTR__SAMPLE_BLOCKED] + t->ns[KTR__SAMPLE_MISSED]));
+	report_text_duration(to, (double)(t->ns[KTR__SAMPLE_BLOCKED] + t->ns[KTR__SAMPLE_MISSED] +
+					  t->ns[KTR__SAMPLE_LOST]));
 	if (report->samples->ns[KTR__SAMPLE_WAITING])
 		report_text_duration(to, (double)t->ns[KTR__SAMPLE_WAITING]);
 	for (unsigned how = KTR__SAMPLE_OFF; report->samples->n_off && how <= KTR__SAMPLE_ASLEEP; how++)
@@ -132,15 +133,17 @@ static void profile_text_came(const struct report *report, FILE *to)
 {
 	const struct ktr__samples *s = report->samples;
 	uint64_t off = profile_off(s->ns), due = profile_sum(s->n_ticks), blocked = s->n_ticks[KTR__SAMPLE_BLOCKED],
-		 missed = s->n_ticks[KTR__SAMPLE_MISSED];
+		 missed = s->n_ticks[KTR__SAMPLE_MISSED], lost = s->n_ticks[KTR__SAMPLE_LOST];
 
 	fprintf(to, "\n%s of %s: %" PRIu64 " samples were due, %" PRIu64 " came, by %" PRIu64 " stacks\n",
-		s->ns[KTR__SAMPLE_WAITING] ? "Time" : "CPU time", ktr__label_duration(profile_sum(s->ns) - off).text, due, due - blocked - missed, s->n);
+		s->ns[KTR__SAMPLE_WAITING] ? "Time" : "CPU time", ktr__label_duration(profile_sum(s->ns) - off).text, due, due - blocked - missed - lost, s->n);
 	if (blocked)
 		fprintf(to, "%" PRIu64 " came while threads blocked the signal: it is not known where\n",
 			blocked);
 	if (missed)
 		fprintf(to, "%" PRIu64 " did not come before the thread ended\n", missed);
+	if (lost)
+		fprintf(to, "%" PRIu64 " came and were lost: the kernel's ring was full\n", lost);
 	if (s->n_cut)
 		fprintf(to, "%" PRIu64 " stacks are cut: their outermost callers are not known\n", s->n_cut);
 }
@@ -198,12 +201,13 @@ static json_t *profile_json_thread(const void *of, unsigned i, double *rank)
 	if (!t->thread)
 		return NULL;
 	*rank = (double)profile_sum(t->ns);
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tid", (int)t->thread->tid,
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tid", (int)t->thread->tid,
 			 "name", report_json_text(t->thread->name), "ns", ktr__jansson_u64(profile_sum(t->ns)),
 			 "user_ns", ktr__jansson_u64(t->ns[KTR__SAMPLE_USER]), "kernel_ns",
 			 ktr__jansson_u64(t->ns[KTR__SAMPLE_KERNEL]), "blocked_ns",
 			 ktr__jansson_u64(t->ns[KTR__SAMPLE_BLOCKED]), "missed_ns",
-			 ktr__jansson_u64(t->ns[KTR__SAMPLE_MISSED]), "waiting_ns",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_MISSED]), "lost_ns",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_LOST]), "waiting_ns",
 			 ktr__jansson_u64(t->ns[KTR__SAMPLE_WAITING]), "due",
 			 ktr__jansson_u64(profile_sum(t->n_ticks)), "stacks", ktr__jansson_u64(t->n), "cut",
 			 ktr__jansson_u64(t->n_cut), "off_calls_ns", ktr__jansson_u64(t->ns[KTR__SAMPLE_OFF]),

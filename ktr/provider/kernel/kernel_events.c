@@ -8,18 +8,23 @@
  * moment and this one on both clocks, and converting by the line through the two is good to the precision of
  * reading them, however long the session is and whatever NTP does to either.
  *
- * A kernel ring has one writer, the feeder, and is written like the ring of a thread (record.c): entry
- * first, then head with release.
- *
  * Of each CPU at most a quarter of its ring is taken in a round, so that the drain, which comes after
  * it, has read what is overwritten next.
+ *
+ * What a provider of the process has the kernel tell (struct ktr__kernel_also) is fed by an object of its own, the
+ * leader, which then does the same for all others of the process: their rounds are its. So the rings have one
+ * writer, in the order of time. The leader's rounds exclude each other by a mutex; others are told by one word to
+ * give up what they have, and whoever is to lead waits for the lock of the session until they have.
  */
 #include "ktr/provider/kernel/kernel_events.h"
 
 #include "ktr/control/kernel_ring.h"
 #include "ktr/control/mask.h"
 #include "ktr/provider/kernel/feeder.h"
+#include "ktr/provider/kernel/kernel_clock.h"
+#include "ktr/provider/kernel/kernel_site.h"
 #include "ktr/provider/kernel/kernel_thread.h"
+#include "ktr/provider/kernel/kernel_write.h"
 #include "ktr/provider/kernel/perf.h"
 #include "ktr/session/clock.h"
 #include "ktr/session/kernel_event.h"
@@ -29,6 +34,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +46,7 @@
 #define KERNEL_RETRY_NS	1000000000ull /* after descriptors could not be had, or another feeder was there */
 #define KERNEL_PAUSE_NS	20000000ull /* an idle round costs a few loads per CPU */
 #define KERNEL_PAUSE_LEAST_NS 1000000ull
-#define KERNEL_TRIES	9
-
-struct kernel_moment {
-	uint64_t ns; /* perf's clock */
-	uint64_t ticks; /* the session's */
-};
-
-struct kernel_ring {
-	struct ktr_ring *ring; /* NULL: this CPU has none */
-	char *base;
-	uint64_t mask; /* [bytes] */
-	unsigned room; /* [records] taken in a round */
-	uint64_t last; /* [ticks] */
-};
+#define KERNEL_NAPS	300 /* of 1 ms, for another object of the process to give up the lock */
 
 struct ktr__kernel_events {
 	struct ktr__session_rw *session; /* borrowed */
@@ -64,26 +58,25 @@ struct ktr__kernel_events {
 	bool said; /* why it cannot be had */
 	struct ktr__perf perf;
 	struct ktr__kernel_threads threads;
-	struct kernel_ring *ring; /* owned; as perf.cpu */
+	struct ktr__kernel_ring *ring; /* owned; as perf.cpu */
 	uint32_t n_procs; /* control.n_procs when last looked */
 	uint8_t *proc; /* owned; 1: this process's threads are followed, by row */
-	struct kernel_moment moment[3]; /* two rounds ago, the round before this one, now */
+	struct ktr__kernel_moment moment[3]; /* two rounds ago, the round before this one, now */
 	uint64_t looked_ns, round_ns, retry_ns;
 	uint32_t site[KTR__KERNEL_SITES_END];
 	bool more; /* the last round has left records of before `now` */
+	const struct ktr__kernel_also *also; /* of the leader */
+	/* Threads that have ended in this round: what other CPUs have of them is yet to come. */
+	struct kernel_ended {
+		uint32_t tid, row;
+		uint64_t ns; /* CLOCK_MONOTONIC */
+	} *ended; /* owned */
+	unsigned n_ended, ended_room;
 	/* For the callbacks of a round: */
-	struct kernel_ring *at;
+	const struct ktr__kernel_entry *entry; /* also's, in the order of time */
+	size_t n_entries, n_written, next;
+	struct ktr__kernel_ring *at;
 	uint64_t mono; /* [ns] CLOCK_MONOTONIC less perf's clock, nearly */
-};
-
-static const struct kernel_site {
-	unsigned what; /* KTR_KERNEL_* */
-	const char *func, *text;
-	uint8_t n_args;
-} kernel_sites[KTR__KERNEL_SITES_END] = {
-#define KERNEL_SITE(name, what, func, text, n) [KTR__KERNEL_##name] = { KTR_KERNEL_##what, func, text, n },
-	KTR_KERNEL_SITES(KERNEL_SITE)
-#undef KERNEL_SITE
 };
 
 bool ktr__kernel_events_wanted(const struct ktr__session_rw *session)
@@ -121,13 +114,6 @@ struct ktr__kernel_events *ktr__kernel_events_new(struct ktr__session_rw *sessio
 
 /* ---- what is wanted, and who feeds ---- */
 
-static uint64_t kernel_mask(const struct ktr__kernel_events *kernel, unsigned what)
-{
-	return what == KTR_KERNEL_SWITCH ?
-		       ktr__session_class(kernel->session, KTR_KERNEL_SWITCH_CLASS, KTR_KERNEL_SWITCH_HELP) :
-		       ktr__session_class(kernel->session, KTR_KERNEL_FAULT_CLASS, KTR_KERNEL_FAULT_HELP);
-}
-
 /* What debug.ktr.probes asks for needs what whoever sets debug.ktr.kernel makes, and its class in the mask. */
 static void kernel_probes(struct ktr__kernel_events *kernel)
 {
@@ -142,9 +128,9 @@ static void kernel_probes(struct ktr__kernel_events *kernel)
 		return;
 	}
 	if (asked & KTR_KERNEL_SWITCH_PROBE)
-		mask |= kernel_mask(kernel, KTR_KERNEL_SWITCH);
+		mask |= ktr__kernel_mask(kernel->session, KTR_KERNEL_SWITCH);
 	if (asked & KTR_KERNEL_FAULT_PROBE)
-		mask |= kernel_mask(kernel, KTR_KERNEL_FAULT);
+		mask |= ktr__kernel_mask(kernel->session, KTR_KERNEL_FAULT);
 	ktr__session_mask_change(kernel->session, mask, 0, NULL);
 }
 
@@ -157,124 +143,40 @@ static unsigned kernel_want(const struct ktr__kernel_events *kernel)
 
 	if (!asked || __atomic_load_n(&control->frozen, __ATOMIC_RELAXED))
 		return 0;
-	if (asked & KTR_KERNEL_SWITCH && mask & kernel_mask(kernel, KTR_KERNEL_SWITCH))
+	if (asked & KTR_KERNEL_SWITCH && mask & ktr__kernel_mask(kernel->session, KTR_KERNEL_SWITCH))
 		want |= KTR_KERNEL_SWITCH;
-	if (asked & KTR_KERNEL_FAULT && mask & kernel_mask(kernel, KTR_KERNEL_FAULT))
+	if (asked & KTR_KERNEL_FAULT && mask & ktr__kernel_mask(kernel->session, KTR_KERNEL_FAULT))
 		want |= KTR_KERNEL_FAULT;
 	return want;
-}
-
-/* ---- what entries need ---- */
-
-static uint32_t kernel_site_row(struct ktr__kernel_events *kernel, unsigned line)
-{
-	struct ktr__session_rw *session = kernel->session;
-	struct ktr_site_row *row;
-	const struct kernel_site *site = &kernel_sites[line];
-	bool state = site->what == KTR_KERNEL_SWITCH;
-	const char *format = state ? KTR_KERNEL_STATE_FORMAT : KTR_KERNEL_POINT_FORMAT;
-	const char *names = state ? KTR_KERNEL_STATE_NAMES : KTR_KERNEL_POINT_NAMES;
-	const uint64_t key = 0x6c656e72656b5bull; /* "[kernel" */
-	uint32_t index;
-
-	/* Rows are handed out in order: after one that cannot be there is none. */
-	for (uint32_t i = 1, n = ktr__session_n_sites(session); i < n; i++) {
-		row = session->sealed ? ktr__region_rows(session, site, struct ktr_site_row) + i :
-					ktr__session_at(session, KTR_REGION_site, i);
-		if (!row)
-			break;
-		if (row->key == key && row->offset == line &&
-		    __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY)
-			return session->sealed || ktr__session_touch(session, KTR_REGION_site_ctl, i, 1) ? i : 0;
-	}
-	index = ktr__session_row(session, &session->control->n_sites, KTR_REGION_site);
-	row = ktr__region_rows(session, site, struct ktr_site_row) + index;
-	if (!index || !ktr__session_touch(session, KTR_REGION_site_ctl, index, 1))
-		return 0;
-	row->line = line;
-	row->mask = kernel_mask(kernel, site->what);
-	row->key = key;
-	row->offset = line;
-	row->file = ktr__session_put(session, KTR_KERNEL_FILE, strlen(KTR_KERNEL_FILE));
-	row->func = ktr__session_put(session, site->func, strlen(site->func));
-	row->format = ktr__session_put(session, format, strlen(format));
-	row->names = ktr__session_put(session, names, strlen(names));
-	row->n_args = site->n_args;
-	for (unsigned i = 0; i < site->n_args && i < KTR_ARGS_MAX; i++) {
-		row->type[i] = i < 2 ? KTR_ARG_STR : KTR_ARG_PTR;
-		row->how[i] = i == 0 ? KTR_HOW_COPY : i == 1 ? KTR_HOW_LITERAL : KTR_HOW_VALUE;
-	}
-	row->literal[1] = ktr__session_put(session, site->text, strlen(site->text));
-	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
-	return index;
-}
-
-/* The ring of a CPU, populated for this process. */
-static void kernel_ring(struct ktr__kernel_events *kernel, struct kernel_ring *ring, uint32_t cpu)
-{
-	const struct ktr_header *header = &kernel->session->header;
-	struct ktr_ring *head;
-	uint64_t offset;
-	unsigned log2;
-	int code;
-
-	memset(ring, 0, sizeof(*ring));
-	if (cpu >= header->n_rings || ktr__header_n_ring_rows(header) < KTR_RING_KINDS * header->n_rings)
-		return;
-	head = &kernel->session->rings[KTR_RING_KERNEL * header->n_rings + cpu];
-	if (ktr__geom_check(header, __atomic_load_n(&head->geom, __ATOMIC_ACQUIRE), &offset, &log2))
-		return;
-	code = ktr__populate(kernel->session->map + offset, (uint64_t)KTR_ENTRY_BYTES << log2);
-	if (code && code != -ENOSYS)
-		return;
-	ring->base = kernel->session->map + offset;
-	ring->mask = ((uint64_t)KTR_ENTRY_BYTES << log2) - KTR_ENTRY_BYTES;
-	ring->room = 1u << log2 >> 3; /* of two entries each */
-	ring->ring = head;
 }
 
 /* ---- the clock ---- */
 
 static uint64_t kernel_clock_ns(const struct ktr__kernel_events *kernel)
 {
-	struct timespec ts;
-
-	clock_gettime(kernel->perf.clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return ktr__kernel_clock_ns(kernel->perf.clock);
 }
 
-/* Both clocks at one moment. */
-static struct kernel_moment kernel_moment(const struct ktr__kernel_events *kernel)
+static struct ktr__kernel_moment kernel_moment(const struct ktr__kernel_events *kernel)
 {
-	uint32_t clock = kernel->session->header.clock;
-	struct kernel_moment best = { 0, 0 };
-	uint64_t shortest = UINT64_MAX;
-
-	for (int i = 0; i < KERNEL_TRIES && clock != KTR_CLOCK_MONOTONIC; i++) {
-		uint64_t from = ktr__clock_now(clock), ns = kernel_clock_ns(kernel), to = ktr__clock_now(clock);
-
-		if (to - from >= shortest)
-			continue;
-		shortest = to - from;
-		best = (struct kernel_moment){ ns, from + shortest / 2 };
-	}
-	return best;
+	return ktr__kernel_moment(kernel->session->header.clock, kernel->perf.clock);
 }
 
 static uint64_t kernel_ticks(const struct ktr__kernel_events *kernel, uint64_t ns)
 {
-	const struct kernel_moment *a = &kernel->moment[0], *b = &kernel->moment[2];
-	__extension__ unsigned __int128 ticks;
-
-	if (b->ns <= a->ns || ns >= b->ns)
-		return b->ns ? b->ticks : ns; /* the session's clock is perf's */
-	if (ns <= a->ns)
-		return a->ticks;
-	ticks = (unsigned __int128)(ns - a->ns) * (b->ticks - a->ticks);
-	return a->ticks + (uint64_t)(ticks / (b->ns - a->ns));
+	return ktr__kernel_ticks(&kernel->moment[0], &kernel->moment[2], ns);
 }
 
 /* ---- opening and closing ---- */
+
+/* Is it a thread that takes part in feeding? They are named so. */
+static bool kernel_is_ours(uint32_t pid, uint32_t tid)
+{
+	char path[64], name[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	return ktr__kernel_text(path, name, sizeof(name)) && strncmp(name, "ktr-", 4) == 0;
+}
 
 static int kernel_follow_proc(struct ktr__kernel_events *kernel, uint32_t pid)
 {
@@ -288,7 +190,7 @@ static int kernel_follow_proc(struct ktr__kernel_events *kernel, uint32_t pid)
 	while (dir && (entry = readdir(dir))) {
 		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
-		if (!tid || tid == (uint32_t)gettid())
+		if (!tid || tid == (uint32_t)gettid() || (kernel->also && kernel_is_ours(pid, tid)))
 			continue;
 		one = ktr__perf_add(&kernel->perf, tid);
 		/* It has a row before it can record, and makes none of its own. */
@@ -352,6 +254,8 @@ static void kernel_shut(struct ktr__kernel_events *kernel)
 	kernel->proc = NULL;
 	kernel->open = false;
 	kernel->looked_ns = 0;
+	if (kernel->also)
+		return; /* a leader stays the feeder */
 	ktr__feeder_release(kernel->session, kernel->lock);
 	kernel->lock = NULL;
 }
@@ -363,6 +267,7 @@ void ktr__kernel_events_free(struct ktr__kernel_events *kernel)
 	if (kernel->open)
 		kernel_shut(kernel);
 	free(kernel->threads.slot);
+	free(kernel->ended);
 	free(kernel);
 }
 
@@ -383,9 +288,7 @@ static void kernel_missing(struct ktr__kernel_events *kernel, int code)
 
 static int kernel_open(struct ktr__kernel_events *kernel, unsigned want)
 {
-	uint32_t clock = kernel->session->header.clock;
-	int code = ktr__perf_open(&kernel->perf, want,
-				  clock == KTR_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW);
+	int code = ktr__perf_open(&kernel->perf, want, ktr__kernel_events_clock(kernel->session));
 
 	kernel->open = true;
 	kernel->ring = calloc(kernel->perf.n_cpus + 1, sizeof(*kernel->ring));
@@ -393,11 +296,11 @@ static int kernel_open(struct ktr__kernel_events *kernel, unsigned want)
 	if (code || !kernel->ring || !kernel->proc)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < kernel->perf.n_cpus; i++)
-		kernel_ring(kernel, &kernel->ring[i], kernel->perf.cpu[i].cpu);
+		ktr__kernel_ring_open(kernel->session, &kernel->ring[i], kernel->perf.cpu[i].cpu);
 	for (unsigned i = 1; i < KTR__KERNEL_SITES_END; i++)
-		kernel->site[i] = kernel_site_row(kernel, i);
+		kernel->site[i] = ktr__kernel_site_row(kernel->session, i);
 	kernel->moment[0] = kernel->moment[1] = kernel->moment[2] = kernel_moment(kernel);
-	return kernel_follow(kernel);
+	return want ? kernel_follow(kernel) : 0;
 }
 
 /* What is wanted has changed: opens, or closes. */
@@ -408,9 +311,10 @@ static void kernel_turn(struct ktr__kernel_events *kernel, unsigned want)
 
 	if (kernel->open)
 		kernel_shut(kernel);
-	if (!want || now < kernel->retry_ns)
+	if ((!want && !kernel->also) || now < kernel->retry_ns)
 		return;
-	kernel->lock = ktr__feeder_claim(kernel->session);
+	if (!kernel->lock)
+		kernel->lock = ktr__feeder_claim(kernel->session);
 	if (!kernel->lock) {
 		kernel->retry_ns = now + KERNEL_RETRY_NS; /* somebody else does it */
 		return;
@@ -418,7 +322,7 @@ static void kernel_turn(struct ktr__kernel_events *kernel, unsigned want)
 	code = kernel_open(kernel, want);
 	if (code)
 		kernel_missing(kernel, code);
-	if (code && !kernel->perf.n_fds) {
+	if (code && !kernel->perf.n_fds && (!kernel->also || code == -ENOMEM)) {
 		kernel_shut(kernel);
 		kernel->retry_ns = now + KERNEL_RETRY_NS;
 	}
@@ -436,32 +340,23 @@ static size_t kernel_ident(const struct ktr__kernel_events *kernel, uint32_t thr
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-static void kernel_words(uint64_t *to, const uint64_t *from)
+/* An entry of n arguments and its string; what of it has no room there is in a continuation. */
+static void kernel_write(struct ktr__kernel_ring *at, uint64_t ticks, struct ktr_entry *first, unsigned n_args,
+			 const char *ident, size_t n_ident)
 {
-	for (int i = 0; i < KTR_ENTRY_BYTES / 8; i++)
-		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
-}
-
-/* An entry of n arguments and its string, published as one; what of it has no room there is in a continuation. */
-static void kernel_write(const struct kernel_ring *at, struct ktr_entry *first, unsigned n_args, const char *ident,
-			 size_t n_ident)
-{
-	uint64_t head = __atomic_load_n(&at->ring->head, __ATOMIC_SEQ_CST), next = head + 2;
-	uint64_t words[2][KTR_ENTRY_BYTES / 8] = { 0 };
+	uint64_t words[2][KTR__KERNEL_WORDS] = { 0 };
 	size_t n_free = KTR_FREE_BYTES(n_args), n_first = n_ident < n_free ? n_ident : n_free;
 
 	first->arg[0] = n_ident;
 	memcpy(words[0], first, sizeof(words[0]));
 	memcpy((char *)words[0] + KTR_ENTRY_BYTES - n_free, ident, n_first);
-	kernel_words((uint64_t *)(void *)(at->base + (head * 32 & at->mask)), words[0]);
-	if (n_first < n_ident) {
-		words[1][0] = KTR_CONT_MARK | at->ring->cont[head & 1];
-		memcpy(&words[1][1], ident + n_first, n_ident - n_first);
-		kernel_words((uint64_t *)(void *)(at->base + ((head * 32 + KTR_ENTRY_BYTES) & at->mask)), words[1]);
-		__atomic_store_n(&at->ring->cont[~head & 1], at->ring->cont[head & 1] + 1, __ATOMIC_RELAXED);
-		next = (next + 2) ^ 1;
-	}
-	__atomic_store_n(&at->ring->head, next, __ATOMIC_RELEASE);
+	memcpy(&words[1][1], ident + n_first, n_ident - n_first);
+	ktr__kernel_ring_write(at, ticks, words, n_first < n_ident ? 2 : 1);
+}
+
+static uint32_t kernel_thread_word(const struct ktr__kernel_events *kernel, uint32_t thread, uint32_t cpu)
+{
+	return kernel->session->header.path == KTR_PATH_THREAD ? thread | cpu << KTR_THREAD_BITS : thread;
 }
 
 static void kernel_entry(struct ktr__kernel_events *kernel, unsigned line, uint32_t thread,
@@ -469,19 +364,73 @@ static void kernel_entry(struct ktr__kernel_events *kernel, unsigned line, uint3
 		       uint32_t cpu)
 {
 	const uint8_t *site_ctl = ktr__region_rows(kernel->session, site_ctl, uint8_t);
-	struct ktr_entry first = { .timestamp = kernel_ticks(kernel, event->ns), .site = kernel->site[line] };
+	struct ktr_entry first = { .site = kernel->site[line] };
 	char ident[40];
 
 	if (!first.site || __atomic_load_n(&site_ctl[first.site], __ATOMIC_RELAXED) & KTR_SITE_OFF)
 		return;
-	if (first.timestamp < kernel->at->last)
-		first.timestamp = kernel->at->last;
-	kernel->at->last = first.timestamp;
-	first.thread = kernel->session->header.path == KTR_PATH_THREAD ? thread | cpu << KTR_THREAD_BITS : thread;
+	first.thread = kernel_thread_word(kernel, thread, cpu);
 	first.arg[2] = event->address;
 	first.arg[3] = event->ip;
-	kernel_write(kernel->at, &first, kernel_sites[line].n_args, ident,
+	kernel_write(kernel->at, kernel_ticks(kernel, event->ns), &first, ktr__kernel_site_args(line), ident,
 		     kernel_ident(kernel, thread, ident, sizeof(ident)));
+}
+
+static void kernel_ends(struct ktr__kernel_events *kernel, uint32_t tid, uint32_t row, uint64_t ns)
+{
+	if (kernel->n_ended == kernel->ended_room) {
+		unsigned room = 2 * kernel->ended_room + 64;
+		struct kernel_ended *more = realloc(kernel->ended, room * sizeof(*more));
+
+		if (!more) {
+			ktr__kernel_thread_end(&kernel->threads, tid, row, ns);
+			return;
+		}
+		kernel->ended = more;
+		kernel->ended_room = room;
+	}
+	kernel->ended[kernel->n_ended++] = (struct kernel_ended){ tid, row, ns };
+}
+
+static void kernel_ended(struct ktr__kernel_events *kernel)
+{
+	for (unsigned i = 0; i < kernel->n_ended; i++)
+		ktr__kernel_thread_end(&kernel->threads, kernel->ended[i].tid, kernel->ended[i].row,
+				       kernel->ended[i].ns);
+	kernel->n_ended = 0;
+}
+
+/* One that a provider has brought. */
+static void kernel_also(struct ktr__kernel_events *kernel, const struct ktr__kernel_entry *entry)
+{
+	uint32_t row = ktr__kernel_thread(&kernel->threads, (uint32_t)getpid(), entry->tid,
+					  entry->ns + kernel->mono);
+	uint64_t slot[KTR_SLOTS_MAX][KTR__KERNEL_WORDS];
+	struct ktr_entry first;
+
+	kernel->n_written++;
+	if (entry->name)
+		ktr__kernel_thread_name(&kernel->threads, row, entry->name);
+	if (entry->n_slots && entry->n_slots <= KTR_SLOTS_MAX &&
+	    ktr__cpu_wanted(kernel->session->control, entry->cpu)) {
+		memcpy(slot, entry->slot, entry->n_slots * sizeof(slot[0]));
+		memcpy(&first, slot[0], sizeof(first));
+		first.thread = kernel_thread_word(kernel, row, entry->cpu);
+		memcpy(slot[0], &first, sizeof(first));
+		ktr__kernel_ring_write(kernel->at, kernel_ticks(kernel, entry->ns),
+				       (const uint64_t(*)[KTR__KERNEL_WORDS])slot, entry->n_slots);
+	}
+	/* Where the kernel tells of its end, that is yet to come. */
+	if (entry->ends && !kernel->perf.want)
+		kernel_ends(kernel, entry->tid, row, entry->ns + kernel->mono);
+}
+
+/* Those of a CPU up to that moment. */
+static void kernel_also_until(struct ktr__kernel_events *kernel, uint32_t cpu, uint64_t ns)
+{
+	for (; kernel->next < kernel->n_entries && kernel->entry[kernel->next].ns <= ns; kernel->next++)
+		if (kernel->entry[kernel->next].cpu == cpu)
+			kernel_also(kernel, &kernel->entry[kernel->next]);
 }
 
 static void kernel_found(void *context, uint32_t cpu, const struct ktr__perf_event *event)
@@ -494,6 +443,7 @@ static void kernel_found(void *context, uint32_t cpu, const struct ktr__perf_eve
 	struct ktr__kernel_events *kernel = context;
 	uint32_t row;
 
+	kernel_also_until(kernel, cpu, event->ns);
 	if (event->kind == KTR__PERF_LOST) {
 		__atomic_fetch_add(&kernel->at->ring->dropped, event->address, __ATOMIC_RELAXED);
 		return;
@@ -510,7 +460,7 @@ static void kernel_found(void *context, uint32_t cpu, const struct ktr__perf_eve
 	if (event->kind != KTR__PERF_EXIT || kernel->perf.want & KTR_KERNEL_SWITCH)
 		kernel_entry(kernel, sites[event->kind], row, event, cpu);
 	if (event->kind == KTR__PERF_EXIT)
-		ktr__kernel_thread_end(&kernel->threads, event->tid, row, event->ns + kernel->mono);
+		kernel_ends(kernel, event->tid, row, event->ns + kernel->mono);
 }
 
 /* When the fullest buffer, filling as it did, will be a quarter full. */
@@ -525,7 +475,7 @@ static uint64_t kernel_pause(struct ktr__kernel_events *kernel, unsigned used)
 	return pause < KERNEL_PAUSE_NS ? pause : KERNEL_PAUSE_NS;
 }
 
-void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns)
+static void kernel_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns)
 {
 	unsigned want, used;
 	uint64_t pause;
@@ -533,7 +483,7 @@ void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause
 	if (kernel->session->control->kernel & (KTR_KERNEL_SWITCH_PROBE | KTR_KERNEL_FAULT_PROBE))
 		kernel_probes(kernel);
 	want = kernel_want(kernel);
-	if (want != (kernel->open ? kernel->perf.want : 0))
+	if (want != (kernel->open ? kernel->perf.want : 0) || (kernel->also && !kernel->open))
 		kernel_turn(kernel, want);
 	if (!kernel->open)
 		return;
@@ -546,15 +496,98 @@ void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause
 	kernel->mono = kernel_now() - kernel_clock_ns(kernel);
 	kernel->more = false;
 	ktr__kernel_thread_look(&kernel->threads);
+	kernel->n_entries = kernel->n_written = 0;
+	if (kernel->also) {
+		uint64_t until_ns = kernel->moment[2].ns ? kernel->moment[2].ns : kernel_clock_ns(kernel);
+
+		kernel->entry = kernel->also->take(until_ns, &kernel->n_entries);
+	}
 	for (uint32_t i = 0; i < kernel->perf.n_cpus; i++) {
 		kernel->at = &kernel->ring[i];
-		if (kernel->at->ring)
-			kernel->more |= ktr__perf_read(&kernel->perf, i, kernel->at->room, kernel_found, kernel);
+		kernel->next = 0;
+		if (!kernel->at->ring)
+			continue;
+		/* Those of a leader are in the order of time with all that there is. */
+		kernel->more |= ktr__perf_read(&kernel->perf, i, kernel->also ? UINT_MAX : kernel->at->room,
+					       kernel_found, kernel);
+		kernel_also_until(kernel, kernel->perf.cpu[i].cpu, UINT64_MAX);
 	}
+	kernel_ended(kernel);
+	/* Of a CPU that has come since. */
+	if (kernel->n_written < kernel->n_entries)
+		__atomic_fetch_add(&kernel->session->control->drop_no_ring, kernel->n_entries - kernel->n_written,
+				   __ATOMIC_RELAXED);
 	pause = kernel->more ? 0 : kernel_pause(kernel, used);
 	if (pause < *pause_ns)
 		*pause_ns = pause;
 	/* At once where processes have come: we may have begun to kernel when one was about to. */
-	if (kernel_now() - kernel->looked_ns >= KERNEL_LOOK_NS || kernel_procs(kernel) != kernel->n_procs)
+	if (kernel->perf.want &&
+	    (kernel_now() - kernel->looked_ns >= KERNEL_LOOK_NS || kernel_procs(kernel) != kernel->n_procs))
 		kernel_follow(kernel);
+}
+
+/* ---- the leader ---- */
+
+static pthread_mutex_t kernel_mutex = PTHREAD_MUTEX_INITIALIZER; /* of the leader's rounds */
+static struct ktr__kernel_events *kernel_leader;		   /* atomic */
+
+void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns)
+{
+	if (!__atomic_load_n(&kernel_leader, __ATOMIC_SEQ_CST)) {
+		kernel_round(kernel, pause_ns);
+		return;
+	}
+	pthread_mutex_lock(&kernel_mutex);
+	if (kernel_leader && kernel != kernel_leader && kernel->open)
+		kernel_shut(kernel);
+	kernel_round(kernel_leader ? kernel_leader : kernel, pause_ns);
+	pthread_mutex_unlock(&kernel_mutex);
+}
+
+bool ktr__kernel_events_led(void)
+{
+	return __atomic_load_n(&kernel_leader, __ATOMIC_RELAXED) != NULL;
+}
+
+int ktr__kernel_events_lead(struct ktr__kernel_events *kernel, const struct ktr__kernel_also *also)
+{
+	pthread_mutex_lock(&kernel_mutex);
+	__atomic_store_n(&kernel_leader, kernel, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&kernel_mutex);
+	for (unsigned i = 0; i < KERNEL_NAPS; i++) {
+		pthread_mutex_lock(&kernel_mutex);
+		if (!kernel->lock)
+			kernel->lock = ktr__feeder_claim(kernel->session);
+		kernel->also = kernel->lock ? also : NULL;
+		pthread_mutex_unlock(&kernel_mutex);
+		if (kernel->also)
+			return 0;
+		ktr__nap();
+	}
+	ktr__kernel_events_unlead();
+	return -EBUSY;
+}
+
+void ktr__kernel_events_unlead(void)
+{
+	struct ktr__kernel_events *kernel;
+
+	pthread_mutex_lock(&kernel_mutex);
+	kernel = kernel_leader;
+	if (kernel)
+		kernel->also = NULL;
+	if (kernel && kernel->open)
+		kernel_shut(kernel);
+	else if (kernel)
+		ktr__feeder_release(kernel->session, kernel->lock);
+	if (kernel)
+		kernel->lock = NULL;
+	__atomic_store_n(&kernel_leader, NULL, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&kernel_mutex);
+}
+
+void ktr__kernel_events_forked(void)
+{
+	pthread_mutex_init(&kernel_mutex, NULL);
+	__atomic_store_n(&kernel_leader, NULL, __ATOMIC_SEQ_CST);
 }

@@ -6,14 +6,21 @@
  *
  * A session has one feeder, ktr_control.feeder: the writer thread of a process, or `ktr record`. While
  * nothing of it is wanted (debug.ktr.kernel, and its class in the mask) no descriptor is open.
+ *
+ * A provider may have the kernel tell it of threads of its process, and what it makes of that put into the same
+ * rings: whoever feeds them then is its object, for all others of the process.
  */
 #ifndef WRITER_KERNEL_EVENTS_H
 #define WRITER_KERNEL_EVENTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "ktr/provider/kernel/kernel_write.h"
+#include "ktr/session/session_rw.h"
 
-struct ktr__session_rw;
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
 struct ktr__kernel_events;
 
 /*
@@ -29,5 +36,41 @@ void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause
 
 /* True: somebody asks for events of the kernel. */
 bool ktr__kernel_events_wanted(const struct ktr__session_rw *session);
+
+/* What the kernel is to stamp with, for a session's clock. */
+static inline clockid_t ktr__kernel_events_clock(const struct ktr__session_rw *session)
+{
+	return session->header.clock == KTR_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW;
+}
+
+/* An event of a thread of this process, or what has become of the thread. */
+struct ktr__kernel_entry {
+	uint64_t ns; /* of ktr__kernel_events_clock() */
+	uint32_t cpu, tid;
+	const char *name; /* the thread's from now on; NULL: as before */
+	bool ends;	  /* the thread has, with this */
+	unsigned n_slots; /* 0: no event */
+	const uint64_t (*slot)[KTR__KERNEL_WORDS]; /* but for the first word of each, and the thread */
+};
+
+struct ktr__kernel_also {
+	/*
+	 * What has come up to that moment, in the order of time; stays until the next call. By whoever feeds, one
+	 * call at a time.
+	 */
+	const struct ktr__kernel_entry *(*take)(uint64_t until_ns, size_t *n);
+};
+
+/*
+ * This object feeds what `also` has, and for all others of the process, until unlead(); then it may be freed. The
+ * session's rings for it are there. 0, or -EBUSY: another process feeds the session. Blocks for others' rounds.
+ * Rounds may be asked for by any thread meanwhile, but not from within `take`.
+ */
+int ktr__kernel_events_lead(struct ktr__kernel_events *kernel, const struct ktr__kernel_also *also);
+void ktr__kernel_events_unlead(void);
+bool ktr__kernel_events_led(void); /* Does one lead? */
+
+/* In the child of a fork: the leader is its parent's. */
+void ktr__kernel_events_forked(void);
 
 #endif

@@ -3,6 +3,9 @@
  * The provider profile: profile:::profile-997 is where a thread is each 1/997 s of its CPU time, by its stack. The
  * usual rates are offered, any other by its name: profile-250, profile-10ms. One at a time is on.
  *
+ * Where the kernel allows perf events (source.c), it takes the samples, and no signal is sent; for threads that can
+ * have none, in children of fork(2), and where that is asked for, timers are there.
+ *
  * A thread's timer (threads.c) sends it a signal of real time that nobody uses. The handler finds the stack
  * (unwind.c) and records it, with how many ticks it stands for. Nothing in it waits, allocates or asks the loader.
  * A system call that it comes into may end with EINTR, where the kernel does not begin it again: a thread that
@@ -16,13 +19,16 @@
 #include "ktr/provider/profile/code.h"
 #include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/maps.h"
+#include "ktr/provider/profile/source.h"
 #include "ktr/provider/profile/unwind.h"
 #include "ktr/provider/registry/agent.h"
+#include "ktr/provider/registry/registry.h"
 #include "ktr/provider/registry/rows.h"
 #include "ktr/provider/timer/signal.h"
 #include "ktr/provider/timer/threads.h"
 #include "ktr/record/own.h"
 
+#include <ktr/ctl.h>
 #include <ktr/provider.h>
 
 #include <errno.h>
@@ -33,9 +39,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PROFILE_LEAST_NS     20000ull /* 50 kHz */
 #define PROFILE_MOST_NS      100000000000ull
+#define PROFILE_LEAST_STACK  32768 /* [bytes] a smaller one may have no room for a signal's frame and its handler */
+#define PROFILE_NAPS	     200 /* of 1 ms, at the end of the process, for a round to end */
 
 static struct ktr_provider *profile_provider;
 static struct ktr_provider_probe *profile_probe; /* that is on, or was; atomic */
@@ -45,6 +54,14 @@ static int profile_signal;                       /* 0: none is ours yet */
 static uint32_t profile_strange;                 /* a stack went through what is not known; atomic */
 static pthread_key_t profile_key;
 static bool profile_has_key;
+static __thread bool profile_is_small __attribute__((tls_model("initial-exec"))); /* its stack: it has no timer */
+
+/* Knobs of the program's own, both: which source is asked for, and which is used; PROFILE_BY_*. */
+#define PROFILE_BY_NONE	  0 /* asked for: whichever can be had */
+#define PROFILE_BY_PERF	  1
+#define PROFILE_BY_TIMERS 2
+static uint64_t profile_no_word[2];
+static uint64_t *profile_asked = &profile_no_word[0], *profile_used = &profile_no_word[1];
 
 /* ---- a sample ---- */
 
@@ -134,6 +151,10 @@ static void profile_thread_ends(void *value)
 
 	if (++n_ends < PTHREAD_DESTRUCTOR_ITERATIONS)
 		pthread_setspecific(profile_key, value);
+	else if (ktr__source_is_on() && ktr__source_has((uint32_t)gettid()))
+		ktr__source_thread_ends();
+	else if (profile_is_small && ktr__profile_disarm() == 0)
+		profile_tell_missing(ktr__profile_due());
 	else
 		profile_tell_missing(ktr__profile_disarm());
 }
@@ -156,14 +177,22 @@ static struct ktr__stack_range profile_stack(void)
 /* A thread of the program's begins. It may have been made with all signals blocked, as daemons do. */
 static void profile_thread_begins(void)
 {
-	struct ktr__stack_range stack = profile_stack();
+	struct ktr__stack_range stack;
 	sigset_t set;
 
+	if (profile_has_key)
+		pthread_setspecific(profile_key, &profile_key);
+	if (ktr__source_is_on() && ktr__source_thread_begins())
+		return;
+	stack = profile_stack();
+	profile_is_small = stack.high - stack.low < PROFILE_LEAST_STACK && stack.high;
+	if (profile_is_small) {
+		ktr__profile_refuse();
+		return;
+	}
 	sigemptyset(&set);
 	sigaddset(&set, profile_signal);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	if (profile_has_key)
-		pthread_setspecific(profile_key, &profile_key);
 	ktr__profile_arm(&stack);
 }
 
@@ -252,7 +281,68 @@ static void profile_provide(struct ktr_provider *provider, const char *spec)
 
 static void profile_scan(void)
 {
-	ktr__profile_scan(true);
+	if (ktr__source_is_on())
+		ktr__source_scan(ktr__profile_add);
+	else
+		ktr__profile_scan(true);
+}
+
+static void profile_round(void)
+{
+	ktr__source_round(false);
+	__atomic_store_n(&ktr__agent_often_ms, ktr__source_pause_ms(), __ATOMIC_RELAXED);
+}
+
+static bool profile_is_asked_at_start(void)
+{
+	return *ktr__probes_list() != '\0';
+}
+
+/* Which source it is, for who reads the session, and for who has asked for it on our command line. */
+static void profile_say(uint64_t used, const struct ktr_error *why_not)
+{
+	if (why_not && why_not->code == EALREADY)
+		return; /* another process of the session has said it */
+	if (__atomic_exchange_n(profile_used, used, __ATOMIC_RELAXED) == used || !profile_is_asked_at_start())
+		return;
+	if (used == PROFILE_BY_PERF)
+		ktr__complain("samples are the kernel's, by perf events: no signal is sent to the program");
+	else
+		ktr__complain("samples by timers of threads%s%s%s: system calls that the program does not expect to be "
+			      "interrupted may be, see ktr-profile(1)",
+			      why_not ? ", for perf events cannot be had (" : "", why_not ? why_not->text : "",
+			      why_not ? ")" : "");
+}
+
+/* Samples by perf events, unless somebody wants timers. 0, 1: by timers; or -errno, where those are not wanted. */
+static int profile_enable_source(struct ktr_provider_probe *probe, uint64_t period_ns, struct ktr_error *why)
+{
+	uint64_t asked = __atomic_load_n(profile_asked, __ATOMIC_RELAXED);
+	struct ktr_error why_not = KTR_ERROR_NONE;
+
+	if (asked == PROFILE_BY_TIMERS) {
+		profile_say(PROFILE_BY_TIMERS, NULL);
+		return 1;
+	}
+	if (ktr__source_start(probe, period_ns, &why_not) == 0) {
+		profile_say(PROFILE_BY_PERF, NULL);
+		return 0;
+	}
+	if (asked == PROFILE_BY_PERF)
+		return ktr_error_set(why, why_not.code, "%s", why_not.text);
+	profile_say(PROFILE_BY_TIMERS, &why_not);
+	return 1;
+}
+
+/* Timers of all threads. 0 or -errno. */
+static int profile_enable_timers(struct ktr_error *why)
+{
+	int code = ktr__profile_scan(false);
+
+	/* Threads that some library makes past us. */
+	if (!code && !ktr__create_is_called())
+		__atomic_store_n(&ktr__agent_often, profile_scan, __ATOMIC_RELEASE);
+	return code ? ktr_error_set(why, -code, "no timers can be had: %s", strerror(-code)) : 0;
 }
 
 static int profile_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
@@ -266,6 +356,7 @@ static int profile_enable(struct ktr_provider_probe *probe, struct ktr_error *wh
 				     profile_probe->name);
 	if (ktr__own_session()->sealed)
 		return ktr_error_set(why, EPERM, "it is in a sandbox");
+	/* Also where the kernel takes samples: for threads of which it cannot. */
 	code = profile_take_signal(why);
 	if (code)
 		return code;
@@ -277,18 +368,19 @@ static int profile_enable(struct ktr_provider_probe *probe, struct ktr_error *wh
 	code = ktr__profile_start(profile_signal, period_ns);
 	__atomic_store_n(&ktr__create_begins, profile_thread_begins, __ATOMIC_RELEASE);
 	ktr__create_lead();
-	code = code ? code : ktr__profile_scan(false);
-	if (!code) {
-		/* Threads that some library makes past us. */
-		if (!ktr__create_is_called())
-			__atomic_store_n(&ktr__agent_often, profile_scan, __ATOMIC_RELEASE);
+	code = code ? code : profile_enable_source(probe, period_ns, why);
+	if (code > 0)
+		code = profile_enable_timers(why);
+	else if (!code)
+		__atomic_store_n(&ktr__agent_often, profile_round, __ATOMIC_RELEASE);
+	ktr__rows_wake(); /* the thread looks at that */
+	if (!code)
 		return 0;
-	}
 	ktr__create_restore();
 	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&profile_period_ns, 0, __ATOMIC_RELEASE);
 	ktr__profile_stop();
-	return ktr_error_set(why, -code, "no timers can be had: %s", strerror(-code));
+	return why->text[0] ? code : ktr_error_set(why, -code, "no timers can be had: %s", strerror(-code));
 }
 
 static void profile_disable(struct ktr_provider_probe *probe)
@@ -296,10 +388,14 @@ static void profile_disable(struct ktr_provider_probe *probe)
 	if (probe != profile_probe)
 		return;
 	__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&ktr__agent_often_ms, KTR__AGENT_OFTEN_MS, __ATOMIC_RELAXED);
 	ktr__create_restore();
 	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
+	if (ktr__source_is_on())
+		ktr__source_stop();
 	ktr__profile_stop();
 	__atomic_store_n(&profile_period_ns, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(profile_used, PROFILE_BY_NONE, __ATOMIC_RELAXED);
 }
 
 static int profile_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)
@@ -323,7 +419,8 @@ static void profile_look_strange(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (now.tv_sec == looked || !__atomic_load_n(&profile_strange, __ATOMIC_RELAXED))
+	if (now.tv_sec == looked ||
+	    !(__atomic_load_n(&profile_strange, __ATOMIC_RELAXED) | ktr__source_was_strange()))
 		return;
 	looked = now.tv_sec;
 	ktr__code_look();
@@ -347,10 +444,11 @@ static void profile_look(struct ktr_provider *provider)
 		if (profile_take_signal(NULL))
 			return;
 		ktr__profile_start(profile_signal, period_ns);
-		ktr__profile_scan(false);
+		if (!ktr__source_is_on())
+			ktr__profile_scan(false);
 	}
 	ktr__profile_reap();
-	ktr__profile_scan(true);
+	profile_scan();
 }
 
 static const struct ktr_provider_ops profile_ops = {
@@ -374,6 +472,11 @@ static void profile_after_fork_child(void)
 static void profile_forget(void)
 {
 	ktr__maps_forked();
+	if (ktr__source_is_on()) {
+		/* Its parent feeds the session, and has the kernel's samples; the child has timers. */
+		ktr__source_forked();
+		__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
+	}
 	ktr__profile_forked();
 }
 
@@ -385,6 +488,31 @@ __attribute__((constructor(103))) static void profile_note_forks(void)
 	pthread_atfork(NULL, NULL, profile_forget);
 }
 
+static void profile_knobs(void)
+{
+	static const struct ktr_knob asked = { .name = "debug.ktr.profile.source",
+					       .type = KTR_KNOB_UINT,
+					       .access = KTR_KNOB_RWTUN,
+					       .help = "where samples come from: 0 as can be had, 1 perf events, 2 timers of "
+						       "threads",
+					       .initial = "0",
+					       .environment = "KTR_PROFILE_SOURCE",
+					       .max = PROFILE_BY_TIMERS },
+				     used = { .name = "debug.ktr.profile.used",
+					      .type = KTR_KNOB_UINT,
+					      .access = KTR_KNOB_RD,
+					      .help = "where they come from: 1 perf events, 2 timers of threads, 0 none are "
+						      "asked for",
+					      .initial = "0",
+					      .max = PROFILE_BY_TIMERS };
+	uint64_t *word;
+
+	if (ktr_knob_add(&asked, &word, NULL) == 0)
+		profile_asked = word;
+	if (ktr_knob_add(&used, &word, NULL) == 0)
+		profile_used = word;
+}
+
 static void profile_begin(void)
 {
 	struct ktr_provider *provider;
@@ -392,6 +520,7 @@ static void profile_begin(void)
 	ktr__create_begin();
 	profile_has_key = pthread_key_create(&profile_key, profile_thread_ends) == 0 && profile_key < 32;
 	pthread_atfork(NULL, NULL, profile_after_fork_child);
+	profile_knobs();
 	ktr_provider_register("profile", &profile_ops, NULL, &provider);
 }
 
@@ -405,6 +534,19 @@ void ktr__profile_begin(void)
 /* What was due to the thread that ends the process. */
 __attribute__((destructor)) static void profile_end(void)
 {
-	if (profile_period_ns)
-		profile_tell_missing(ktr__profile_missing());
+	const struct timespec nap = { 0, 1000000 };
+	bool locked = false;
+
+	if (!profile_period_ns)
+		return;
+	profile_tell_missing(ktr__profile_missing());
+	if (!ktr__source_is_on())
+		return;
+	/* A handler of a signal may have interrupted who has it. */
+	for (unsigned i = 0; i < PROFILE_NAPS && !(locked = ktr__registry_trylock()); i++)
+		nanosleep(&nap, NULL);
+	if (!locked)
+		return;
+	ktr__source_round(true);
+	ktr__registry_unlock();
 }

@@ -9,6 +9,9 @@
  * read. A handler's frame leads to what it has interrupted, which may be on another stack. Where a stack ends: the
  * thread's own is known if we have seen it begin, the main thread's lies below its environment, a signal stack is
  * in the context; of others, as those of coroutines, it is asked of the kernel how far they can be read.
+ *
+ * Or all of it is a copy, of what is not below the stack pointer: then that is read alone. A register that the
+ * table has below it has been taken off the stack already.
  */
 #include "ktr/provider/profile/unwind.h"
 
@@ -16,6 +19,7 @@
 #include "ktr/record/own.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -35,6 +39,8 @@ struct unwind {
 	bool is_exact;             /* pc is where it was interrupted, not where a call returns to */
 	bool by_pointer;           /* the last step was by the frame pointer, so it is one */
 	const ucontext_t *context; /* of the handler that we are in */
+	const char *copy;          /* where what is at `low` lies; NULL: there */
+	uint64_t low;              /* of a copy: less is not in it */
 	const struct ktr__stack_range *own;
 };
 
@@ -77,6 +83,9 @@ static void unwind_stack(struct unwind *u)
 	const stack_t *signal_stack = &u->context->uc_stack;
 	uint64_t low = (uintptr_t)signal_stack->ss_sp;
 
+	if (u->copy)
+		return; /* its end is that of all */
+
 	if (u->sp >= u->own->low && u->sp < u->own->high)
 		u->end = u->own->high;
 	else if (ktr__unwind_main(u->sp))
@@ -88,6 +97,11 @@ static void unwind_stack(struct unwind *u)
 	u->end &= ~7ull;
 }
 
+static const void *unwind_place(const struct unwind *u, uint64_t at)
+{
+	return u->copy ? u->copy + (at - u->low) : (const char *)(uintptr_t)at; // NOLINT
+}
+
 static bool unwind_read(const struct unwind *u, uint64_t at, uint64_t *word)
 {
 	/* What an epilogue has taken off the stack is still there, and the rows say so. */
@@ -95,7 +109,9 @@ static bool unwind_read(const struct unwind *u, uint64_t at, uint64_t *word)
 
 	if (at & 7 || at < low || u->end < 8 || at > u->end - 8)
 		return false;
-	*word = *(const uint64_t *)(uintptr_t)at; // NOLINT
+	if (u->copy && at < u->low)
+		return false;
+	*word = *(const uint64_t *)unwind_place(u, at);
 	return true;
 }
 
@@ -112,6 +128,8 @@ static enum unwind_step unwind_to(struct unwind *u, uint64_t cfa, uint64_t bp_at
 {
 	uint64_t pc;
 
+	if (u->copy && bp_at < u->low)
+		bp_at = 0;
 	if (cfa <= u->sp || !unwind_read(u, cfa - 8, &pc) || (bp_at && !unwind_read(u, bp_at, &u->bp)))
 		return UNWIND_CUT;
 	u->pc = pc;
@@ -122,11 +140,13 @@ static enum unwind_step unwind_to(struct unwind *u, uint64_t cfa, uint64_t bp_at
 
 static enum unwind_step unwind_signal(struct unwind *u)
 {
-	const ucontext_t *context = (const ucontext_t *)(uintptr_t)u->sp; // NOLINT
+	const ucontext_t *context;
 	uint64_t last;
 
-	if (!unwind_read(u, (uintptr_t)&context->uc_mcontext.gregs[REG_RIP], &last))
+	if (!unwind_read(u, u->sp + offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]), &last) ||
+	    !unwind_read(u, u->sp, &last))
 		return UNWIND_CUT;
+	context = unwind_place(u, u->sp);
 	u->context = context;
 	u->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 	u->bp = (uint64_t)context->uc_mcontext.gregs[REG_RBP];
@@ -222,6 +242,16 @@ void ktr__unwind_from(struct ktr__frames *frames, const struct ktr__here *here, 
 {
 	static const struct ktr__stack_range none;
 	struct unwind u = { .pc = here->pc, .sp = here->sp, .bp = here->bp, .end = end & ~7ull, .own = &none };
+
+	unwind_all(frames, &u, strange);
+}
+
+void ktr__unwind_copy(struct ktr__frames *frames, const struct ktr__here *at, const void *bytes, size_t n,
+		      bool *strange)
+{
+	static const struct ktr__stack_range none;
+	struct unwind u = { .pc = at->pc, .sp = at->sp, .bp = at->bp, .end = (at->sp + n) & ~7ull, .is_exact = true,
+			    .copy = bytes, .low = at->sp, .own = &none };
 
 	unwind_all(frames, &u, strange);
 }

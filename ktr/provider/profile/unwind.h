@@ -7,6 +7,7 @@
 #include "ktr/record/record.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -30,6 +31,13 @@ struct ktr__here {
  * comes through the frame of a handler of a signal, on a stack that nobody knows.
  */
 void ktr__unwind_from(struct ktr__frames *frames, const struct ktr__here *here, uint64_t end, bool *strange);
+
+/*
+ * The same of what was interrupted there, by n bytes from `at->sp` on that somebody has copied meanwhile: nothing
+ * else is read, so what goes on beyond them, or on another stack, is cut.
+ */
+void ktr__unwind_copy(struct ktr__frames *frames, const struct ktr__here *at, const void *bytes, size_t n,
+		      bool *strange);
 
 /* Where the main thread's stack ends, if sp lies on that; else 0. Async-signal-safe. */
 uint64_t ktr__unwind_main(uint64_t sp);

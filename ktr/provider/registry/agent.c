@@ -38,6 +38,7 @@ static bool agent_no_main; /* atomic: the main thread has ended */
 static pthread_key_t agent_key;
 
 void (*ktr__agent_often)(void);
+unsigned ktr__agent_often_ms = KTR__AGENT_OFTEN_MS;
 
 static bool agent_main_is_dead(void)
 {
@@ -67,9 +68,13 @@ static bool agent_rest(uint32_t change, unsigned ms)
 	void (*often)(void);
 	bool woken = false;
 
-	while (!woken && ms > KTR__AGENT_OFTEN_MS && __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE)) {
-		woken = ktr__rows_wait(change, KTR__AGENT_OFTEN_MS);
-		ms -= KTR__AGENT_OFTEN_MS;
+	while (!woken && __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE)) {
+		unsigned often_ms = __atomic_load_n(&ktr__agent_often_ms, __ATOMIC_RELAXED);
+
+		if (ms <= often_ms)
+			break;
+		woken = ktr__rows_wait(change, often_ms);
+		ms -= often_ms;
 		ktr__registry_lock();
 		often = __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE);
 		if (often)

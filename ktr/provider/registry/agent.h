@@ -12,10 +12,11 @@ void ktr__agent_begin(void);
 void ktr__agent_start(void);
 
 /*
- * What the thread does each KTR__AGENT_OFTEN_MS, with the registry's lock held; NULL: nothing. Atomic. To be set by
- * a provider's operation.
+ * What the thread does each so many milliseconds, with the registry's lock held; NULL: nothing. Atomic, both. To be
+ * set by a provider's operation, the time by itself, too.
  */
 #define KTR__AGENT_OFTEN_MS 10
 extern void (*ktr__agent_often)(void);
+extern unsigned ktr__agent_often_ms; /* KTR__AGENT_OFTEN_MS, unless it is set */
 
 #endif

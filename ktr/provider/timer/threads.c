@@ -252,6 +252,24 @@ uint64_t ktr__profile_missing(void)
 	return thread ? threads_missing(thread) : 0;
 }
 
+void ktr__profile_refuse(void)
+{
+	bool there;
+
+	if (threads_at && __atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE))
+		threads_take((uint32_t)gettid(), &there);
+}
+
+uint64_t ktr__profile_due(void)
+{
+	uint64_t period_ns = __atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE);
+	uint64_t now = threads_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (!period_ns)
+		return 0;
+	return (now + threads_random((uint64_t)gettid() + threads_ns(CLOCK_MONOTONIC)) % period_ns) / period_ns;
+}
+
 uint64_t ktr__profile_disarm(void)
 {
 	struct ktr__profiled *thread = threads_own();
@@ -275,7 +293,7 @@ void ktr__profile_let_go(struct ktr__profiled *thread)
 }
 
 /* Threads of ours are named so. */
-static bool threads_is_ours(uint32_t tid)
+bool ktr__profile_is_ours(uint32_t tid)
 {
 	char path[64], name[16] = "";
 	int fd;
@@ -295,6 +313,11 @@ static bool threads_has(uint32_t tid)
 	return threads_at && __atomic_load_n(&threads_at[tid % THREADS_N].tid, __ATOMIC_ACQUIRE) == tid;
 }
 
+int ktr__profile_add(uint32_t tid)
+{
+	return threads_has(tid) ? 0 : threads_arm(tid, NULL, true);
+}
+
 int ktr__profile_scan(bool late)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -305,7 +328,7 @@ int ktr__profile_scan(bool late)
 		return -errno;
 	while ((at = readdir(dir)) != NULL) {
 		uint32_t tid = (uint32_t)strtoul(at->d_name, NULL, 10);
-		int one = tid && !threads_has(tid) && !threads_is_ours(tid) ? threads_arm(tid, NULL, late) : 0;
+		int one = tid && !threads_has(tid) && !ktr__profile_is_ours(tid) ? threads_arm(tid, NULL, late) : 0;
 
 		code = code ? code : one;
 	}

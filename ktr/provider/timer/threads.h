@@ -55,6 +55,16 @@ void ktr__profile_let_go(struct ktr__profiled *thread);
  */
 int ktr__profile_scan(bool late);
 
+/* The calling thread is to have no timer, now and later; and what is due to all of its life then, to a period. */
+void ktr__profile_refuse(void);
+uint64_t ktr__profile_due(void);
+
+/* Is a thread one of ktr's own? */
+bool ktr__profile_is_ours(uint32_t tid);
+
+/* A timer for one that runs already, as of a scan. 0 or -errno. */
+int ktr__profile_add(uint32_t tid);
+
 /* Threads that have ended unseen leave their timers. */
 void ktr__profile_reap(void);
 

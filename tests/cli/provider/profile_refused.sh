@@ -67,9 +67,15 @@ echo "$errors" | while IFS=: read -r number text; do
 	grep -q 'by calls that wait alone' "$dir/out" && grep -q ' works' "$dir/out" || fail "perf_event_open, $number: $(cat "$dir/out")"
 	# Without timers there are no samples.
 	rm -rf "$dir/t"
-	status 7 "$dir/refused" "timer_create=$number" "$ktr" profile -o "$dir/t" "$dir/works"
+	status 7 "$dir/refused" "timer_create=$number" "$ktr" profile --source timers -o "$dir/t" "$dir/works"
 	said "timer_create, $number" "no timers can be had: $text"
 	is "timer_create, $number: the program" "$(cat "$dir/out")" done
+	# Without perf events they are by timers, which is said.
+	rm -rf "$dir/t"
+	status 7 "$dir/refused" "perf_event_open=$number" "$ktr" profile -o "$dir/t" "$dir/works"
+	said "perf_event_open, $number" "by timers of threads, for perf events cannot be had (perf_event_open(2): $text)"
+	status 0 "$ktr" report --profile "$dir/t"
+	grep -q ' works' "$dir/out" || fail "perf_event_open, $number: no samples: $(cat "$dir/out")"
 	# Without ptrace what runs is not reached.
 	"$dir/works" on >"$dir/works.out" &
 	pid=$!

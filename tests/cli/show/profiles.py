@@ -13,7 +13,7 @@ import sys
 FILES = sys.argv[1]
 WHOLE = json.load(open(FILES + '.report', encoding='utf-8'))
 REPORT = WHOLE['profile']
-WITHOUT = {'blocked_ns': '[signals blocked]', 'missed_ns': '[not seen]'}
+WITHOUT = {'blocked_ns': '[signals blocked]', 'missed_ns': '[not seen]', 'lost_ns': '[lost]'}
 
 
 def told():
@@ -144,6 +144,44 @@ def raw():
     compare('go tool pprof -raw', leaves, due)
 
 
+def text_format(lines):
+    """(field, value) of a message as protoc --decode prints it, to its closing brace: numbers, strings, lists of pairs."""
+    message = []
+    for line in lines:
+        line = line.strip()
+        if line == '}':
+            break
+        if line.endswith('{'):
+            message.append((line[:-2], text_format(lines)))
+        else:
+            name, value = line.split(': ', 1)
+            message.append((name, value if value[0] == '"' or value in ('true', 'false') else int(value)))
+    return message
+
+
+def decoded():
+    """What protoc has read by the published schema: a field that is not in it would have a number for its name."""
+    whole = collections.defaultdict(list)
+    for name, value in text_format(iter(open(FILES + '.decoded', encoding='utf-8'))):
+        whole[name].append(value)
+    numbers = re.findall(r'^ *(\d+)[:{ ]', open(FILES + '.decoded', encoding='utf-8').read(), re.M)
+    assert not numbers, f'fields that the schema has not: {numbers[:5]}'
+    strings = [json.loads(s) if '\\' not in s else s[1:-1] for s in whole['string_table']]
+    names = {dict(f)['id']: strings[dict(f)['name']] for f in whole['function']}
+    leaf = {}
+    for location in whole['location']:
+        fields_of = dict(reversed(location)) # the first line is the innermost
+        leaf[fields_of['id']] = names[dict(fields_of['line'])['function_id']]
+    leaves, due = collections.Counter(), collections.Counter()
+    for sample in whole['sample']:
+        n, ns = (value for name, value in sample if name == 'value')
+        labels = {strings[dict(label)['key']]: dict(label) for name, label in sample if name == 'label'}
+        location = next(value for name, value in sample if name == 'location_id')
+        leaves[labels['tid']['num'], leaf[location]] += ns
+        due[labels['tid']['num']] += n
+    compare('protoc', leaves, due)
+
+
 # ---- others ----
 
 def speedscope():
@@ -236,5 +274,6 @@ def folded():
 assert sum(ns for ns, _ in THREADS.values()) == REPORT['ns'] == sum(LEAVES.values()) > 0, (THREADS, LEAVES)
 for check in (pprof, speedscope, firefox, perf_script, folded):
     check()
-if os.path.exists(FILES + '.raw'):
-    raw()
+for check, suffix in ((raw, '.raw'), (decoded, '.decoded')):
+    if os.path.exists(FILES + suffix):
+        check()

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Of each sample the kernel copies the registers and a piece of the stack; the frames are found in that copy by
+ * the tables of what is loaded (unwind.h), by who reads. The kernel's own way, by frame pointers, would end in the
+ * first function that has none, which most of what is installed has not.
+ *
+ * The kernel's clock of a thread's time is that of the wall while the thread is on a CPU: where a hypervisor or
+ * interrupts took of that, more samples come than the thread's CPU time has periods. Those are left out, one by one
+ * as they come; what is due and did not come is told when the thread ends. So the sum is the thread's CPU time.
+ *
+ * All but threads' beginnings and ends is done by who feeds, one at a time.
+ */
+#include "ktr/provider/profile/source.h"
+
+#include "ktr/control/kernel_ring.h"
+#include "ktr/provider/kernel/kernel_events.h"
+#include "ktr/provider/profile/followed.h"
+#include "ktr/provider/profile/maps.h"
+#include "ktr/provider/profile/unwind.h"
+#include "ktr/provider/registry/rows.h"
+#include "ktr/provider/timer/threads.h"
+#include "ktr/record/count.h"
+#include "ktr/record/freeze.h"
+#include "ktr/record/own.h"
+#include "ktr/record/payload.h"
+#include "ktr/record/trigger.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SOURCE_STACK  8192u  /* [bytes] of a sample: thirty frames or so of what is usual */
+#define SOURCE_WIDE   32768u /* [bytes] of a thread whose stacks have gone on beyond that */
+#define SOURCE_SHORT  2	     /* so often */
+#define SOURCE_RECORD (SOURCE_STACK + 96u)
+#define SOURCE_RING   (512u << 10) /* [bytes] of a thread, at most */
+#define SOURCE_MS     20		/* between two rounds, at most */
+#define SOURCE_FRESH_MS 2		/* while threads are new */
+#define SOURCE_FRESH_NS 50000000ull
+#define SOURCE_NEWS   64 /* threads that the kernel has told of, and that may tell of themselves yet */
+
+static const char source_user[] = "user", source_kernel[] = "kernel", source_missed[] = "missed",
+		  source_lost[] = "lost";
+
+static struct ktr__kernel_events *source_events;
+static struct ktr_provider_probe *source_probe; /* atomic; NULL: it is off */
+static uint64_t source_period_ns;
+static clockid_t source_clock;
+static bool source_user_only;
+static bool source_its_end;
+static uint64_t source_fresh_ns; /* of source_clock: when the last thread came in. Atomic */
+static uint32_t source_strange;  /* atomic */
+static unsigned source_ms;
+
+/* What is taken, until the next time. */
+static struct source_taken {
+	struct ktr__kernel_entry entry;
+	size_t slot;
+	char name[16];
+} *source_taken;
+static struct ktr__kernel_entry *source_entries; /* the same, in the order of time */
+static uint64_t (*source_slots)[KTR__KERNEL_WORDS];
+static size_t source_n, source_room, source_n_slots, source_slots_room;
+static uint64_t source_until_ns;
+
+static uint32_t source_news[SOURCE_NEWS];
+static unsigned source_n_news, source_n_old_news;
+
+static uint64_t source_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(source_clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- events ---- */
+
+static bool source_rooms(size_t n_slots)
+{
+	if (source_n == source_room) {
+		size_t room = source_room ? 2 * source_room : 256;
+		struct source_taken *more = realloc(source_taken, room * sizeof(*more));
+		struct ktr__kernel_entry *entries = more ? realloc(source_entries, room * sizeof(*entries)) : NULL;
+
+		source_taken = more ? more : source_taken;
+		source_entries = entries ? entries : source_entries;
+		if (!entries)
+			return false;
+		source_room = room;
+	}
+	if (source_n_slots + n_slots > source_slots_room) {
+		size_t room = 2 * source_slots_room + 1024;
+		void *more = realloc(source_slots, room * sizeof(*source_slots));
+
+		if (!more)
+			return false;
+		source_slots = more;
+		source_slots_room = room;
+	}
+	return true;
+}
+
+static struct source_taken *source_entry(const struct ktr__followed *thread, uint64_t ns)
+{
+	struct source_taken *at;
+
+	if (!source_rooms(KTR_SLOTS_MAX)) {
+		ktr__count_drop(&ktr__rec.control->drop_no_ring);
+		return NULL;
+	}
+	at = &source_taken[source_n++];
+	*at = (struct source_taken){ .entry = { .ns = ns, .cpu = thread->cpu, .tid = thread->tid },
+				     .slot = source_n_slots };
+	return at;
+}
+
+/* Is an event of the probe's recorded? Counts it where that is asked for, as ktr/record/record.c does. */
+static bool source_wants(const struct ktr_site *site, const uint64_t *arg)
+{
+	const struct ktr_control *control = ktr__rec.control;
+	uint8_t override;
+
+	if (!site->id || !(KTR__GATE() & site->mask) || __atomic_load_n(&control->frozen, __ATOMIC_RELAXED))
+		return false;
+	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
+	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) &&
+					  site->mask & __atomic_load_n(&control->count, __ATOMIC_RELAXED))) {
+		uint64_t *counts = ktr__counts(site->id);
+
+		if (counts)
+			__atomic_fetch_add(&counts[site->id], 1, __ATOMIC_RELAXED);
+	}
+	if (override & KTR_SITE_OFF)
+		return false;
+	if (!(override & KTR_SITE_ON) && !(site->mask & __atomic_load_n(&control->record, __ATOMIC_RELAXED)))
+		return false;
+	if (override & KTR_SITE_TRIGGER && ktr__trigger_event(site, arg))
+		ktr__freeze_event(site, false);
+	return true;
+}
+
+static void source_tell(struct ktr__followed *thread, uint64_t ns, uint64_t n_ticks, const char *how,
+			const struct ktr__frames *frames)
+{
+	struct ktr_provider_probe *probe = __atomic_load_n(&source_probe, __ATOMIC_ACQUIRE);
+	const uint64_t arg[KTR_ARGS_MAX] = { n_ticks, n_ticks * source_period_ns, (uintptr_t)how,
+					     (uintptr_t)frames };
+	struct source_taken *at;
+	struct ktr__image image;
+
+	thread->n_told += n_ticks;
+	/* What was due before it was switched off is told after that, too. */
+	if (!probe || !(ktr__provider_on(probe) || source_its_end) || !source_wants(&probe->site, arg))
+		return;
+	at = source_entry(thread, ns);
+	if (!at)
+		return;
+	ktr__image_make(&image, &probe->site, arg);
+	source_slots[source_n_slots][1] = probe->site.id;
+	memcpy(&source_slots[source_n_slots][2], image.arg, sizeof(image.arg));
+	for (unsigned i = 1; i < image.n_slots; i++)
+		memcpy(&source_slots[source_n_slots + i][1], image.cont[i - 1], KTR_CONT_BYTES);
+	at->entry.n_slots = (unsigned)image.n_slots;
+	source_n_slots += image.n_slots;
+}
+
+static uint64_t source_due(const struct ktr__followed *thread, uint64_t cpu_ns)
+{
+	return cpu_ns < thread->first_ns ? 0 : (cpu_ns - thread->first_ns) / source_period_ns + 1;
+}
+
+/* What was due to a thread by then and has not come, but for so many. Of the kernel's own nothing else is told. */
+static void source_tell_missing(struct ktr__followed *thread, uint64_t cpu_ns, uint64_t ns, uint64_t but)
+{
+	const struct ktr__frames none = { .word = 0 };
+	uint64_t due = source_due(thread, cpu_ns), told = thread->n_told + but;
+
+	if (due > told)
+		source_tell(thread, ns, due - told, source_user_only ? source_kernel : source_missed, &none);
+}
+
+/* ---- records ---- */
+
+/* The kernel's, in its order. */
+struct source_sample {
+	uint64_t ns;
+	uint32_t cpu, reserved;
+	uint64_t abi; /* 0: no registers, and no stack */
+	uint64_t bp, sp, pc;
+	uint64_t n_stack;
+	char stack[]; /* then how many of them there were */
+};
+
+struct source_fork { /* and the end of a thread */
+	uint32_t pid, ppid, tid, ptid;
+};
+
+static void source_sample(struct ktr__followed *thread, const struct perf_event_header *header, bool is_surplus)
+{
+	const struct source_sample *sample = (const void *)(header + 1);
+	bool in_kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL, strange = false;
+	size_t size = header->size - sizeof(*header);
+	struct ktr__frames frames = { .word = 0 };
+	uint64_t n = 0;
+
+	if (size < offsetof(struct source_sample, bp))
+		return;
+	thread->cpu = sample->cpu;
+	if (is_surplus)
+		return;
+	if (sample->abi && size >= sizeof(*sample) + sizeof(n) &&
+	    sample->n_stack <= size - sizeof(*sample) - sizeof(n)) {
+		const struct ktr__here at = { sample->pc, sample->sp, sample->bp };
+
+		if (sample->n_stack)
+			memcpy(&n, sample->stack + sample->n_stack, sizeof(n));
+		ktr__unwind_copy(&frames, &at, sample->stack, n <= sample->n_stack ? n : 0, &strange);
+		thread->n_short += n == sample->n_stack && frames.word & KTR_PAYLOAD_CUT &&
+				   frames.word % KTR_PAYLOAD_CUT < KTR_STACK_MAX * 8;
+		/* Something has been loaded; or it is code that no file has: once a second. */
+		if (strange && !__atomic_exchange_n(&source_strange, 1, __ATOMIC_RELAXED))
+			ktr__rows_wake();
+	}
+	source_tell(thread, sample->ns, 1, in_kernel ? source_kernel : source_user, &frames);
+}
+
+/* The time of a record: that of a sample is its first word, others have it before their CPU, at the end. */
+static uint64_t source_record_ns(const struct perf_event_header *header)
+{
+	const uint64_t *words = (const void *)header;
+
+	return header->type == PERF_RECORD_SAMPLE ? words[1] : words[header->size / 8 - 2];
+}
+
+static void source_new(uint32_t tid)
+{
+	if (source_n_news < SOURCE_NEWS)
+		source_news[source_n_news++] = tid;
+}
+
+/* Its name changes: pid, tid, then the name. */
+static void source_name(const struct ktr__followed *thread, const char *name, size_t n, uint64_t ns)
+{
+	struct source_taken *at = source_entry(thread, ns);
+
+	if (!at)
+		return;
+	memcpy(at->name, name, n < sizeof(at->name) ? n : sizeof(at->name) - 1);
+	at->entry.name = at->name;
+}
+
+static uint64_t source_due_left(const struct ktr__followed *thread)
+{
+	uint64_t due;
+	uint64_t cpu_ns = ktr__followed_cpu_ns(thread->tid);
+
+	if (!cpu_ns) /* it has ended: as it says, or nobody knows */
+		cpu_ns = thread->end_ns ? thread->end_cpu_ns : UINT64_MAX / 2;
+	due = source_due(thread, cpu_ns) + 1;
+	return due > thread->n_told ? due - thread->n_told : 0;
+}
+
+/* left: samples that are due to it yet, UINT64_MAX: not asked for yet. True: the thread has ended. */
+static bool source_record(struct ktr__followed *thread, const struct perf_event_header *header, uint64_t *left)
+{
+	const struct source_fork *fork = (const void *)(header + 1);
+	const struct ktr__frames none = { .word = 0 };
+	const char *body = (const char *)(header + 1);
+	uint64_t ns = source_record_ns(header), n_lost;
+
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		if (*left == UINT64_MAX)
+			*left = source_due_left(thread);
+		source_sample(thread, header, !*left);
+		*left -= *left > 0;
+		break;
+	case PERF_RECORD_LOST: /* id, number */
+		memcpy(&n_lost, body + 8, sizeof(n_lost));
+		if (n_lost)
+			source_tell(thread, ns, n_lost, source_lost, &none);
+		*left = UINT64_MAX;
+		break;
+	case PERF_RECORD_COMM:
+		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC))
+			source_name(thread, body + 8, strnlen(body + 8, 16), ns);
+		break;
+	case PERF_RECORD_FORK:
+		if (fork->pid == fork->ppid && fork->tid != fork->pid)
+			source_new(fork->tid);
+		break;
+	case PERF_RECORD_EXIT:
+		return fork->tid == thread->tid;
+	}
+	return false;
+}
+
+/* The next record up to the moment, in one piece; NULL: there is none. */
+static const struct perf_event_header *source_next(const struct ktr__followed *thread, uint64_t tail, uint64_t head)
+{
+	static _Alignas(8) char whole[65536];
+	const char *data = (const char *)thread->map + 4096;
+	uint64_t from = tail & (thread->bytes - 1), first = thread->bytes - from;
+	const struct perf_event_header *header = (const void *)(data + from);
+
+	if (head - tail < sizeof(*header) || header->size < sizeof(*header) + 8 || header->size % 8 ||
+	    header->size > head - tail)
+		return NULL; /* the kernel does not do that */
+	if (header->size > first) {
+		memcpy(whole, data + from, first);
+		memcpy(whole + first, data, header->size - first);
+		header = (const void *)whole;
+	}
+	return source_record_ns(header) <= source_until_ns ? header : NULL;
+}
+
+/* True: the thread has ended, by what the kernel says. */
+static bool source_read(struct ktr__followed *thread, bool *had_sample)
+{
+	uint64_t tail = thread->map->data_tail, head = __atomic_load_n(&thread->map->data_head, __ATOMIC_ACQUIRE);
+	const struct perf_event_header *header;
+	uint64_t left = UINT64_MAX;
+	bool ended = false;
+
+	*had_sample = false;
+	while (tail != head && (header = source_next(thread, tail, head)) != NULL) {
+		*had_sample |= header->type == PERF_RECORD_SAMPLE;
+		ended |= source_record(thread, header, &left);
+		tail += header->size;
+	}
+	__atomic_store_n(&thread->map->data_tail, tail, __ATOMIC_RELEASE);
+	return ended;
+}
+
+static void source_ended(struct ktr__followed *thread)
+{
+	struct source_taken *at = source_entry(thread, source_until_ns);
+
+	if (at) {
+		memcpy(at->name, thread->name, sizeof(at->name));
+		at->name[sizeof(at->name) - 1] = '\0';
+		at->entry.name = at->name[0] ? at->name : NULL;
+		at->entry.ends = true;
+	}
+	ktr__followed_let_go(thread);
+}
+
+static void source_thread(struct ktr__followed *thread, uint32_t state)
+{
+	bool had_sample, ended = source_read(thread, &had_sample);
+
+	if (state == KTR__FOLLOWED_ENDED && thread->end_ns <= source_until_ns) {
+		source_tell_missing(thread, thread->end_cpu_ns, thread->end_ns, 0);
+		source_ended(thread); /* samples may have come since */
+	} else if (ended && state != KTR__FOLLOWED_ENDED) {
+		source_ended(thread);
+	} else if (source_its_end || (source_user_only && state == KTR__FOLLOWED_STEADY)) {
+		source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns, !source_its_end);
+	} else if (had_sample && state == KTR__FOLLOWED_FRESH) {
+		ktr__followed_steady(thread);
+	} else if (thread->n_short >= SOURCE_SHORT && !thread->is_wide) {
+		ktr__followed_widen(thread);
+	}
+}
+
+static int source_order(const void *a, const void *b)
+{
+	const struct ktr__kernel_entry *x = a, *y = b;
+
+	/* What is due to a thread comes before its end. */
+	return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : x->ends - y->ends;
+}
+
+/* Threads that the kernel has told of in the round before, and that have not told of themselves. */
+static void source_take_news(void)
+{
+	for (unsigned i = 0; i < source_n_old_news; i++)
+		if (!ktr__followed_has(source_news[i]))
+			ktr__followed_add(source_news[i], true);
+	memmove(source_news, source_news + source_n_old_news,
+		(source_n_news - source_n_old_news) * sizeof(source_news[0]));
+	source_n_news -= source_n_old_news;
+	source_n_old_news = source_n_news;
+}
+
+static const struct ktr__kernel_entry *source_take(uint64_t until_ns, size_t *n)
+{
+	source_n = source_n_slots = 0;
+	*n = 0;
+	if (ktr__own.sealed)
+		return NULL;
+	source_until_ns = until_ns;
+	ktr__maps_enter();
+	ktr__followed_each(source_thread);
+	ktr__maps_leave();
+	source_take_news();
+	for (size_t i = 0; i < source_n; i++) {
+		struct ktr__kernel_entry *entry = &source_entries[i];
+
+		*entry = source_taken[i].entry;
+		entry->slot = (const uint64_t(*)[KTR__KERNEL_WORDS])source_slots + source_taken[i].slot;
+		entry->name = entry->name ? source_taken[i].name : NULL;
+	}
+	if (source_n)
+		qsort(source_entries, source_n, sizeof(*source_entries), source_order);
+	*n = source_n;
+	return source_entries;
+}
+
+/* ---- life ---- */
+
+static const struct ktr__kernel_also source_also = { source_take };
+
+/* Room for what comes in two rounds. */
+static size_t source_ring_bytes(uint64_t period_ns)
+{
+	size_t bytes = 65536, wanted = (2 + 2 * SOURCE_MS * 1000000ull / period_ns) * SOURCE_RECORD;
+
+	while (bytes < wanted && bytes < SOURCE_RING)
+		bytes *= 2;
+	return bytes;
+}
+
+static void source_set_pause(uint64_t period_ns, size_t ring_bytes)
+{
+	uint64_t ms = ring_bytes / SOURCE_RECORD / 2 * period_ns / 1000000;
+
+	source_ms = ms < 1 ? 1 : ms > SOURCE_MS ? SOURCE_MS : (unsigned)ms;
+}
+
+static int source_scan(int (*otherwise)(uint32_t tid), bool late)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *at;
+	int code = 0, one;
+
+	if (!dir)
+		return -errno;
+	while ((at = readdir(dir)) != NULL) {
+		uint32_t tid = (uint32_t)strtoul(at->d_name, NULL, 10);
+
+		if (!tid || ktr__followed_has(tid) || ktr__profile_is_ours(tid))
+			continue;
+		one = ktr__followed_add(tid, late);
+		if (one && one != -EEXIST && otherwise)
+			one = otherwise(tid);
+		code = code || one == -EEXIST ? code : one;
+	}
+	closedir(dir);
+	return code;
+}
+
+int ktr__source_start(struct ktr_provider_probe *probe, uint64_t period_ns, struct ktr_error *why)
+{
+	struct ktr__followed_ask ask = { .period_ns = period_ns,
+					 .clock = ktr__kernel_events_clock(&ktr__own),
+					 .stack_bytes = SOURCE_STACK,
+					 .wide_stack_bytes = SOURCE_WIDE,
+					 .ring_bytes = source_ring_bytes(period_ns) };
+	int code = ktr__kernel_open(&ktr__own, why);
+
+	if (code)
+		return code;
+	ask.wide_ring_bytes = ask.ring_bytes * (SOURCE_WIDE / SOURCE_STACK);
+	code = ktr__followed_start(&ask);
+	if (code)
+		return ktr_error_set(why, -code, "perf_event_open(2): %s", strerror(-code));
+	source_clock = ask.clock;
+	source_period_ns = period_ns;
+	source_user_only = ask.user_only;
+	source_set_pause(period_ns, ask.ring_bytes);
+	source_events = ktr__kernel_events_new(&ktr__own, false, NULL, NULL);
+	code = source_events ? ktr__kernel_events_lead(source_events, &source_also) : -ENOMEM;
+	if (code) {
+		ktr__followed_end_all();
+		ktr__kernel_events_free(source_events);
+		source_events = NULL;
+		return code == -EBUSY ?
+			       ktr_error_set(why, EALREADY, "another process puts the kernel's events into the session") :
+			       ktr_error_set(why, ENOMEM, "no memory");
+	}
+	__atomic_store_n(&source_probe, probe, __ATOMIC_RELEASE);
+	source_scan(NULL, false);
+	return 0;
+}
+
+bool ktr__source_is_on(void)
+{
+	return __atomic_load_n(&source_probe, __ATOMIC_ACQUIRE) != NULL;
+}
+
+static void source_let_go(struct ktr__followed *thread, uint32_t state)
+{
+	(void)state;
+	ktr__followed_let_go(thread);
+}
+
+void ktr__source_stop(void)
+{
+	ktr__source_round(true);
+	ktr__followed_end_all();
+	__atomic_store_n(&source_probe, NULL, __ATOMIC_RELEASE);
+	ktr__kernel_events_unlead();
+	ktr__followed_each(source_let_go);
+	ktr__kernel_events_free(source_events);
+	source_events = NULL;
+}
+
+bool ktr__source_thread_begins(void)
+{
+	int code = ktr__followed_arm();
+
+	if (!code)
+		__atomic_store_n(&source_fresh_ns, source_now(), __ATOMIC_RELAXED);
+	return !code || code == -EEXIST;
+}
+
+void ktr__source_thread_ends(void)
+{
+	ktr__followed_disarm();
+}
+
+bool ktr__source_has(uint32_t tid)
+{
+	return ktr__followed_has(tid);
+}
+
+void ktr__source_scan(int (*otherwise)(uint32_t tid))
+{
+	source_scan(otherwise, true);
+}
+
+void ktr__source_round(bool its_end)
+{
+	uint64_t pause_ns = UINT64_MAX;
+
+	if (!ktr__source_is_on() || ktr__own.sealed)
+		return;
+	source_its_end = its_end;
+	ktr__kernel_events_round(source_events, &pause_ns);
+	source_its_end = false;
+}
+
+unsigned ktr__source_pause_ms(void)
+{
+	uint64_t fresh_ns = __atomic_load_n(&source_fresh_ns, __ATOMIC_RELAXED);
+
+	if (source_ms > SOURCE_FRESH_MS && source_now() - fresh_ns < SOURCE_FRESH_NS)
+		return SOURCE_FRESH_MS;
+	return source_ms;
+}
+
+bool ktr__source_was_strange(void)
+{
+	return __atomic_exchange_n(&source_strange, 0, __ATOMIC_RELAXED);
+}
+
+void ktr__source_forked(void)
+{
+	__atomic_store_n(&source_probe, NULL, __ATOMIC_RELEASE);
+	source_events = NULL;
+	/* Another thread of the parent's may have been making them larger. */
+	source_taken = NULL;
+	source_entries = NULL;
+	source_slots = NULL;
+	source_room = source_slots_room = 0;
+	ktr__kernel_events_forked();
+	ktr__followed_forked();
+}
