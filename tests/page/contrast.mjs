@@ -88,7 +88,7 @@ for (const file of files)
 		await page.screenshot({ path: `${shots}/contrast-${what}.png` });
 		await page.locator('#plot').focus();
 		await page.keyboard.press('m');
-		await page.waitForFunction(() => document.querySelector('#drawer #report'));
+		await page.waitForFunction(() => document.querySelector('#drawer #report').textContent);
 		await page.keyboard.press('?');
 		n += await look(page, what + ', numbers and keys');
 		check('texts', n > 150, n);

@@ -128,7 +128,7 @@ async function fingers(page) {
 
 const EXPRESSIONS = ['kind == state and group == worker and cpu in (0..1)', 'class == net and arg0 > 4000', 'func == step and not kind in (event, state)',
 	'class == request and msg ~ "*left*" and cpu >= 0', 'file ~ /big\\.c/ and arg0 % 4096 == 7', 'group in (done, request) and kind != start or arg2 == "left"',
-	'span request > 10us and class == net', 'span "idl*" > 40ms or span "worker ?" > 1s and kind == start', 'not span "worker 2" < 1us and not kind == event',
+	'span request > 10us and class == net', 'span "*ing" > 40ms or span "worker ?" > 1s and kind == start', 'not span "worker 2" < 1us and not kind == event',
 	'index % 4096 == 7 or index in (1, 3, 5..9)', 'module ~ "*/big" and kind == counter and module == big'];
 
 async function searching(page) {

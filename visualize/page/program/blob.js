@@ -18,6 +18,19 @@ let blobOf = async (id) => {
 const unpack = async (id) => unpacked(await blobOf(id));
 
 /*
+ * Memory that nobody needs any more, by its size: in a worker, which makes one part after the other, it is for the next one, because what
+ * is new has to be found and cleared first, page by page.
+ */
+const spare = new Map();
+let spareMost = 0;	/* of one size */
+
+/* Holds anything; what it is for is its first n. */
+function arrayFor(Of, n) {
+	const size = max(4096, 2 ** ceil(Math.log2(n * Of.BYTES_PER_ELEMENT)));
+	return new Of(spare.get(size)?.pop() ?? new ArrayBuffer(size), 0, n);
+}
+
+/*
  * Streams and their pieces, 350 kB a part, lie in the browser's own memory until it looks for what is not used any more. It does where
  * so much is asked for as LOOK; none of that is touched. So many parts are in between.
  */
@@ -41,7 +54,7 @@ async function unpacked(bytes) {
 	writer.close().catch(ignored);
 	for (let read; !(read = await reader.read()).done;)
 		pieces.push(read.value);
-	const all = new Uint8Array(pieces.reduce((n, piece) => n + piece.length, 0));
+	const all = arrayFor(Uint8Array, pieces.reduce((n, piece) => n + piece.length, 0));
 	let at = 0;
 	for (const piece of pieces) {
 		all.set(piece, at);
@@ -51,5 +64,5 @@ async function unpacked(bytes) {
 		buffer.transfer?.(0);
 	if (++nUnpacked % PARTS === 0)
 		lookForUnused();
-	return all.buffer;
+	return all;
 }

@@ -19,7 +19,7 @@ const otherOf = (side) => side === sides.A ? sides.B : sides.A;
 const since = (side) => side.ktr.index.from;	/* when its page begins in its trace */
 const signed = (ns) => isNaN(ns) ? '-' : (ns > 0 ? '+' : '') + duration(Math.round(ns));
 const plain = (ns) => isNaN(ns) ? '-' : duration(Math.round(ns));
-const share = (a, b) => !(a > 0) || isNaN(b) ? '-' : (b >= a ? '+' : '−') + Math.abs(100 * (b / a - 1)).toFixed(1) + ' %';
+const share = (a, b) => !(a > 0) || isNaN(b) ? '-' : (b >= a ? '+' : '−') + abs(100 * (b / a - 1)).toFixed(1) + ' %';
 
 /* ---- what is in sight ---- */
 
@@ -108,7 +108,7 @@ function align(shift, moments) {
 		side.ktr.view.notes = moments ? [...notes, { time: moments[i] - since(side), text: 'aligned' }] : notes;
 		side.window.show();
 	});
-	put('aligned', !shift ? 'aligned at the beginnings' : 'what is in A at a moment lies above B ' + duration(Math.abs(shift)) + (shift > 0 ? ' later' : ' earlier'));
+	put('aligned', !shift ? 'aligned at the beginnings' : 'what is in A at a moment lies above B ' + duration(abs(shift)) + (shift > 0 ? ' later' : ' earlier'));
 	lead(state.leader ?? sides.A);
 	follow(state.leader);
 	numbersShow();
@@ -178,7 +178,7 @@ async function numbersShow() {
 		return { ...line, more: line.b.self - line.a.self, kind: line.a.kind ?? line.b.kind };
 	});
 	const busy = state.lines.filter(({ kind }) => kind.what !== 'state'), most = (busy.length ? busy : state.lines)
-		.reduce((x, y) => y && Math.abs(y.more) > Math.abs(x?.more ?? 0) ? y : x, null);
+		.reduce((x, y) => y && abs(y.more) > abs(x?.more ?? 0) ? y : x, null);
 	const said = state.range ? 'In the range' : b.took === a.took ? 'Both took ' + plain(a.took) : `B took ${plain(b.took)}, A ${plain(a.took)}: ` +
 		(a.took > 0 ? share(a.took, b.took) : '');
 	put('headline', said + (most ? `. ${state.range ? 'Most' : 'Most of it'}: ${most.name}, ${signed(most.more)} by itself` +
@@ -193,7 +193,7 @@ function sortBy(head) {
 
 function namesTable() {
 	const { head, down } = state.sort, get = COLUMNS.find(([name]) => name === head)[1], value = (l) => typeof get(l) === 'number' ?
-		(isNaN(get(l)) ? -Infinity : head === 'B − A' ? Math.abs(get(l)) : get(l)) : get(l);
+		(isNaN(get(l)) ? -Infinity : head === 'B − A' ? abs(get(l)) : get(l)) : get(l);
 	const lines = state.lines.slice().sort((x, y) => (value(x) < value(y) ? -1 : value(x) > value(y) ? 1 : 0) * (down ? -1 : 1));
 	return element('table', '', element('thead', '', element('tr', '', ...COLUMNS.map(([name]) => columnHead(name, '', state.sort, sortBy)))),
 	element('tbody', '', ...lines.slice(0, 500).map((line) => {
@@ -242,12 +242,12 @@ async function kindShow(kind) {
 function differences([a, b]) {
 	const wide = 620, tall = 92, low = 40, { bars: { low: from, high: to, count } } = a ?? b, n = count.length, step = wide / n;
 	const of = (answer) => answer ? answer.bars.count.map((c) => c / answer.n) : new Array(n).fill(0), [x, y] = [of(a), of(b)];
-	const most = Math.max(...x, ...y), apart = Math.max(...x.map((v, i) => Math.abs(y[i] - v))) || 1;
+	const most = Math.max(...x, ...y), apart = Math.max(...x.map((v, i) => abs(y[i] - v))) || 1;
 	const line = (values, side) => svg('polyline', { class: side, points: values.flatMap((v, i) => [i, i + 1].map((k) =>
 		`${(k * step).toFixed(1)},${(tall - v / most * (tall - 4)).toFixed(1)}`)).join(' ') });
 	const at = (k) => plain(from * (to / from) ** (k / n));
 	const bars = x.map((v, i) => {
-		const d = y[i] - v, high = Math.abs(d) / apart * low / 2, bar = svg('rect', { class: d > 0 ? 'B' : 'A', x: i * step + 1, width: step - 2,
+		const d = y[i] - v, high = abs(d) / apart * low / 2, bar = svg('rect', { class: d > 0 ? 'B' : 'A', x: i * step + 1, width: step - 2,
 			y: tall + 8 + low / 2 - (d > 0 ? high : 0), height: high });
 		bar.append(svg('title', {}, `from ${at(i)} to ${at(i + 1)}: A ${(100 * v).toFixed(1)} %, B ${(100 * y[i]).toFixed(1)} %`));
 		return bar;

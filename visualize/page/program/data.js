@@ -7,8 +7,7 @@
 
 const KIND_EVENT = 0, KIND_STATE = 1, KIND_COUNTER = 2, KIND_POINT = 3, KIND_START = 4, KIND_STOP = 5;
 const ROW_CPU = 2, ROW_NEST = 3;
-const DETAIL_CHUNKS = 48;	/* KTR__PAGE_DETAIL */
-let keptChunks = DETAIL_CHUNKS + 2;
+const DETAIL_CHUNKS = 48, KEPT = 8;	/* KTR__PAGE_DETAIL; out of sight */
 
 let index;	/* the index, with names for the members of its tables */
 
@@ -30,6 +29,15 @@ function kept(map, key, make) {
 	if (value === undefined)
 		map.set(key, value = make());
 	return value;
+}
+
+/* To whom takes the next array of that size, if as many are not waiting already. */
+function giveBack(buffer) {
+	const alike = kept(spare, buffer.byteLength, () => []);
+	if (alike.length < spareMost)
+		alike.push(buffer);
+	else
+		buffer.transfer?.(0);
 }
 
 const addTo = (sums, key, more) => sums.set(key, (sums.get(key) ?? 0) + more);
@@ -66,7 +74,7 @@ class Numbers {
 
 /* A column of differences as 64-bit words: {words, halves: the lower and the upper one of each, signed, doubles}. */
 function wordsOf64(bytes, n) {
-	const { buffer } = new BigUint64Array(n), half = new Uint32Array(buffer);
+	const words = arrayFor(BigUint64Array, n), { buffer } = words, half = new Uint32Array(buffer, 0, 2 * n);
 	let lo = 0, hi = 0, at = 0;
 	for (let i = 0; i < n; i++) {
 		let l = 0, h = 0, shift = 0, c;
@@ -86,7 +94,7 @@ function wordsOf64(bytes, n) {
 		half[2 * i] = lo;
 		half[2 * i + 1] = hi;
 	}
-	return { words: new BigUint64Array(buffer), halves: half, signed: new BigInt64Array(buffer), doubles: new Float64Array(buffer) };
+	return { words, halves: half, signed: new BigInt64Array(buffer, 0, n), doubles: new Float64Array(buffer, 0, n) };
 }
 
 /* A column of numbers, or of sums of them, into out. */
@@ -98,7 +106,7 @@ function numbersOf(bytes, out, adds) {
 }
 
 /* Numbers as they are packed are themselves where each takes one byte. */
-const plainNumbers = (bytes, n, Of) => bytes.length === n ? bytes : numbersOf(bytes, new Of(n), 0);
+const plainNumbers = (bytes, n, Of) => bytes.length === n ? bytes : numbersOf(bytes, arrayFor(Of, n), 0);
 
 /* What so many different numbers need. */
 const arrayOf = (many) => many > 65536 ? Uint32Array : many > 256 ? Uint16Array : Uint8Array;
@@ -112,11 +120,12 @@ class Chunk {
 		this.number = number;
 		this.first = index.chunks[number].firstEvent;
 		this.n = n;
-		this.time = numbersOf(r.part(), new Float64Array(n), 1);
+		this.time = numbersOf(r.part(), arrayFor(Float64Array, n), 1);
 		/* What has been read is not kept. */
-		r.bytes = bytes.slice(r.at);
+		r.bytes = arrayFor(Uint8Array, bytes.length - r.at);
+		r.bytes.set(bytes.subarray(r.at));
 		r.at = 0;
-		bytes.buffer.transfer?.(0);
+		giveBack(bytes.buffer);
 		this.site = plainNumbers(r.part(), n, arrayOf(index.sites.length));
 		this.track = plainNumbers(r.part(), n, arrayOf(index.tracks.length));
 		this.laneBytes = r.part();
@@ -140,7 +149,7 @@ class Chunk {
 	}
 
 	readLanes() {
-		const r = new Numbers(this.laneBytes), { n, site } = this, { kinds } = index, lanes = this.lanes = new index.Lanes(n);
+		const r = new Numbers(this.laneBytes), { n, site } = this, { kinds } = index, lanes = this.lanes = arrayFor(index.Lanes, n);
 		for (let e = 0; e < n; e++)
 			lanes[e] = kinds[site[e]] >= KIND_START ? r.next() : 0;
 		return lanes;
@@ -169,8 +178,8 @@ class Chunk {
 	readStrings(r) {
 		const n = r.next(), { bytes } = r;
 		this.bytes = bytes;
-		this.stringFlag = new Uint8Array(n);
-		this.stringEnds = new Uint32Array(2 * n);	/* where each begins and ends */
+		this.stringFlag = arrayFor(Uint8Array, n);
+		this.stringEnds = arrayFor(Uint32Array, 2 * n);	/* where each begins and ends */
 		this.stringText = new Array(n);
 		for (let i = 0; i < n; i++) {
 			this.stringFlag[i] = r.next();
@@ -186,7 +195,7 @@ class Chunk {
 	}
 
 	numberEvents() {
-		const count = this.siteCount = new Uint32Array(index.sites.length), ordinals = this.ordinals = new Uint16Array(this.n);	/* KTR__PACKER_EVENTS fit */
+		const count = this.siteCount = new Uint32Array(index.sites.length), ordinals = this.ordinals = arrayFor(Uint16Array, this.n);	/* KTR__PACKER_EVENTS fit */
 		for (let i = 0; i < this.n; i++)
 			ordinals[i] = count[this.site[i]]++;
 		return ordinals;
@@ -256,7 +265,7 @@ class Chunk {
 	}
 
 	rowsOfTracks(what) {
-		const of = index.tracks.map(({ cpu, row }) => what === 'cpus' ? index.cpuRow.get(cpu) ?? -1 : row), rows = new index.Row(this.n);
+		const of = index.tracks.map(({ cpu, row }) => what === 'cpus' ? index.cpuRow.get(cpu) ?? -1 : row), rows = arrayFor(index.Row, this.n);
 		for (let e = 0; e < this.n; e++)
 			rows[e] = of[this.track[e]];
 		return rows;
@@ -264,7 +273,7 @@ class Chunk {
 
 	/* The row of each event of the KTR_STATE family. */
 	rowsOfIds(least) {
-		const { n, site, track, ordinal } = this, { kinds, tracks } = index, row = new index.Row(n).fill(-1), finders = [];
+		const { n, site, track, ordinal } = this, { kinds, tracks } = index, row = arrayFor(index.Row, n).fill(-1), finders = [];
 		for (let e = 0; e < n; e++) {
 			const s = site[e];
 			if (kinds[s] < least)
@@ -272,6 +281,7 @@ class Chunk {
 			const { names, known, find } = finders[s] ??= this.rowFinder(s), string = names ? names[2 * ordinal[e]] : 0;
 			row[e] = known[string * tracks.length + track[e]] ??= find(tracks[track[e]], string);
 		}
+		finders.forEach(({ names }) => names && giveBack(names.buffer));
 		return row;
 	}
 
@@ -281,7 +291,7 @@ class Chunk {
 	}
 
 	readLabels() {
-		const columns = [], known = [], labels = this.labels = new index.Labels(this.n), { ordinal } = this;
+		const columns = [], known = [], labels = this.labels = arrayFor(index.Labels, this.n).fill(0), { ordinal } = this;
 		for (let e = 0; e < this.n; e++) {
 			const s = this.site[e];
 			if (index.kinds[s] !== KIND_STATE)
@@ -289,6 +299,7 @@ class Chunk {
 			const string = (columns[s] ??= this.values(s, index.sites[s].valueArg).halves)[2 * ordinal[e]];
 			labels[e] = known[string] ??= index.labelOf.get(clip(this.string(string, false) || '(none)')) ?? 1;
 		}
+		columns.forEach(({ buffer }) => giveBack(buffer));
 		return labels;
 	}
 
@@ -315,7 +326,7 @@ const clip = (text) => text.length < 150 ? text : index.clipped.find((label) => 
 
 
 function sortByRow(row, n) {
-	const start = new Uint32Array(n + 1), order = new Uint16Array(row.length);
+	const start = new Uint32Array(n + 1), order = arrayFor(Uint16Array, row.length);
 	for (let i = 0; i < row.length; i++)
 		if (row[i] >= 0)
 			start[row[i] + 1]++;
@@ -333,29 +344,31 @@ function sortByRow(row, n) {
 const chunks = new Map();	/* unpacked ones, the longest unused first */
 const coming = new Map();	/* number to promise */
 let chunkCame = null;	/* called when one that was asked for has come, where they are drawn */
-let chunkMake = async (number) => new Chunk(number, new Uint8Array(await unpack('c' + number)));
+let chunkMake = async (number) => new Chunk(number, await unpack('c' + number));
 
 /* The memory of a part: what is given away, or given back at once, needs nobody to find out that it is not used any more. */
 function buffersOf(chunk) {
-	const views = [chunk, ...Object.values(chunk.lists), ...[...chunk.columns.values(), ...chunk.strips.values()].flat()].flatMap(Object.values);
+	const views = [chunk, [...chunk.bars.values()], ...Object.values(chunk.lists), ...[...chunk.columns.values(), ...chunk.strips.values()].flat()].flatMap(Object.values);
 	return [...new Set(views.filter(ArrayBuffer.isView).map(({ buffer }) => buffer))];
 }
 
 /*
- * Of parts that nobody has asked for for the longest time, when there are too many, nothing is left: nobody keeps one while waiting. Those in
- * sight stay, where so many are drawn.
+ * Those in sight stay, where so many are drawn, and so many others; all, where they alone are drawn. Of those that nobody has asked for for
+ * the longest time nothing is left: nobody keeps one while waiting.
  */
-async function chunkLoad(number) {
-	const chunk = await chunkMake(number), { first, end } = view.sight ?? {};
-	chunks.set(number, chunk);
-	for (const [old, gone] of chunks) {
-		if (chunks.size <= keptChunks)
-			break;
-		if (old >= first && old <= end && end - first < DETAIL_CHUNKS)
-			continue;
+function chunksLeave() {
+	const { first, end } = view.sight ?? {};
+	const others = [...chunks].filter(([k]) => !(k >= first && k <= end && end - first < DETAIL_CHUNKS));
+	for (const [old, gone] of others.slice(0, index.overview || spareMost ? -KEPT : 0)) {
 		chunks.delete(old);
-		buffersOf(gone).forEach((buffer) => buffer.transfer?.(0));
+		buffersOf(gone).forEach(giveBack);
 	}
+}
+
+async function chunkLoad(number) {
+	const chunk = await chunkMake(number);
+	chunks.set(number, chunk);
+	chunksLeave();
 	return chunk;
 }
 
@@ -384,11 +397,11 @@ function chunkLater(number) {
 }
 
 /* The first chunk that ends at or after a moment; the number of chunks when there is none. */
-const chunkAt = (time) => firstOf(0, index.chunks.length, (k) => index.chunks[k].last >= time);
+const chunkAt = (time) => firstOf(0, index.nChunks, (k) => index.chunks[k].last >= time);
 
 
 /* The same, but the last one when there is none. */
-const partAt = (time) => min(chunkAt(time), index.chunks.length - 1);
+const partAt = (time) => min(chunkAt(time), index.nChunks - 1);
 
 /* From when to when a chunk tells of everything: up to the next one. */
 function stretchOf(k) {
@@ -398,7 +411,7 @@ function stretchOf(k) {
 
 /* Event number to chunk number. */
 function chunkOf(event) {
-	return firstOf(1, index.chunks.length, (k) => index.chunks[k].firstEvent > event) - 1;
+	return firstOf(1, index.nChunks, (k) => index.chunks[k].firstEvent > event) - 1;
 }
 
 /* The one that an event is in, if it is at hand. */
@@ -448,6 +461,7 @@ function indexRead(text) {
 	for (const loss of index.losses)
 		Object.assign(loss, { from: loss.from ?? 0, to: loss.to ?? index.span, ring: 2 * loss.cpu + (loss.keep ? 1 : 0) });
 	index.losses.sort((a, b) => a.from - b.from);
+	index.nChunks = index.chunks.length;
 	let event = 0;
 	for (const chunk of index.chunks) {
 		chunk.firstEvent = event;
@@ -456,7 +470,6 @@ function indexRead(text) {
 	const threads = new Map();
 	for (const track of index.tracks)
 		track.thread = kept(threads, track.pid + '/' + track.tid, () => threads.size);
-	index.nThreads = threads.size;
 	/* What is asked for of each event, as columns. */
 	index.kinds = Uint8Array.from(index.sites, (site) => site.kind);
 	index.trackThread = Int32Array.from(index.tracks, ({ thread }) => thread);
@@ -485,7 +498,7 @@ function statesRead(bytes) {
 	const r = new Numbers(bytes);
 	index.history = index.rows.map(() => []);
 	const moment = (to) => Object.assign(to, { event: r.next() - 1, from: r.signed() });
-	for (let k = 0; k < index.chunks.length; k++) {
+	for (let k = 0; k < index.nChunks; k++) {
 		for (let n = r.next(); n > 0; n--) {
 			const row = r.next(), has = r.next(), now = { chunk: k, spans: [] };
 			if (has & 1)
@@ -509,8 +522,7 @@ function stateBefore(row, chunk) {
 
 function overviewRead(buffer) {
 	let at = 0;
-	const n = index.columns;
-	const take = (Of) => new Of(buffer.slice(at, at += n * Of.BYTES_PER_ELEMENT)), bytes = () => take(Uint8Array);
+	const take = (Of) => new Of(buffer.slice(at, at += index.columns * Of.BYTES_PER_ELEMENT)), bytes = () => take(Uint8Array);
 	const cells = () => ({ first: take(Uint16Array), second: take(Uint16Array), share: bytes(), rest: bytes(), covered: bytes(), unknown: bytes() });
 	for (const row of [...index.rows, ...index.cpus]) {
 		if (row.parts & 1)
@@ -526,7 +538,7 @@ function overviewRead(buffer) {
 async function dataOpen(draws) {
 	const [text, states] = await Promise.all(['index', 'states'].map(unpack));
 	indexRead(utf8.decode(text));
-	statesRead(new Uint8Array(states));
+	statesRead(states);
 	if (draws && index.overview)
-		overviewRead(await unpack('overview'));
+		overviewRead((await unpack('overview')).buffer);
 }

@@ -29,7 +29,7 @@ const goButton = (text, title, event) => button(text, title, () => selectNumber(
 /* How often its kind took how long; its own bar is marked. */
 function histogramOf({ low, high, count }, took) {
 	const wide = 320, tall = 54, step = wide / count.length, most = max(...count);
-	const mine = high > low ? min(count.length - 1, floor(Math.log(max(1, took) / low) / Math.log(high / low) * count.length)) : 0;
+	const mine = barAt(took, low, high);
 	const bars = count.map((n, i) => {
 		const height = n ? max(2, n / most * (tall - 4)) : 0;
 		const bar = svg('rect', { x: i * step, y: tall - height, width: step - 1, height, class: i === mine ? 'mine' : 'other' });
@@ -43,10 +43,8 @@ function histogramOf({ low, high, count }, took) {
 }
 
 function kindShow(node, bar, took, answer) {
-	if (!answer.n) {
-		node.replaceChildren();
-		return;
-	}
+	if (!answer.n)
+		return node.replaceChildren();
 	const name = kindName(kindOf(bar)), place = answer.longer + 1;
 	const of = isNaN(took) ? grouped(answer.n) + ' of ' + name : answer.n === 1 ? 'the only ' + name :
 		(place === 1 ? 'the longest' : nth(place) + ' longest') + ' of ' + grouped(answer.n) + ' ' + name;
@@ -125,7 +123,7 @@ async function barShow(bar, chunk, e) {
 		sayWhere(say, chunk, e);
 		more.push(...argumentsOf(chunk, e));
 	} else {
-		say('', 'it began before this page, or that was lost');
+		say('', words('before'));
 	}
 	panelFill(barName(bar), table, children, around, ...more, kind);
 	const whole = await detailAsk('whole', bar, cells.end);

@@ -8,7 +8,7 @@ let GUTTER = 290;	/* [pixels] names of rows; its edge can be drawn */
 const RULER = 26;	/* [pixels] */
 const canvas = part('plot');
 const pen = canvas.getContext('2d', { alpha: false });
-const lineColumns = new Columns(1), columns = lineColumns;
+const columns = new Columns(1);
 const levels = [];	/* columns of scopes in each other, or spans side by side, by how many there are */
 const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 0 };
 const LEAST_WIDTH = 1e-4;	/* [columns] of what took no time */
@@ -123,26 +123,26 @@ function paintColumn(line, x, left, y0, y1, order, columns) {
  * The lanes that were added to columns, those of the line or others; runs of whole columns of one label are rectangles. Where columns are
  * counted, one that something begins in begins a rectangle, with a border if that is a few pixels wide.
  */
-function paintLane(line, y0, y1, names, columns = lineColumns) {
+function paintLane(line, y0, y1, names, lanes = columns) {
 	const left = gutterPixel(), order = [0, 0, 0, 0];
 	if (y1 <= 0 || y0 >= picture.height)
 		return;
 	const { ratio } = picture;
-	for (let x = 0, end; x < columns.n; x = end) {
-		const label = columns.label[4 * x];
-		const whole = (at) => columns.label[4 * at] !== UNKNOWN && columns.weight[4 * at] > 0.99 && columns.weight[4 * at + 1] === 0 &&
-			columns.label[4 * at] === label;
-		for (end = x + 1; whole(x) && end < columns.n && whole(end) && !columns.count[end];)
+	for (let x = 0, end; x < lanes.n; x = end) {
+		const label = lanes.label[4 * x];
+		const whole = (at) => lanes.label[4 * at] !== UNKNOWN && lanes.weight[4 * at] > 0.99 && lanes.weight[4 * at + 1] === 0 &&
+			lanes.label[4 * at] === label;
+		for (end = x + 1; whole(x) && end < lanes.n && whole(end) && !lanes.count[end];)
 			end++;
 		if (whole(x))
 			rectangle(left + x, y0, left + end, y1, packed(shown(colourOf(label))));
-		if (columns.count[x] && end - x > 3 * ratio)
+		if (lanes.count[x] && end - x > 3 * ratio)
 			rectangle(left + x, y0, left + x + 1, y1, theme.groundPixel);
 		if (names && end - x > 34 * ratio && y1 - y0 > 10 * ratio)
 			barNames.push({ x: (left + x) / ratio, y: (y0 + y1) / 2 / ratio, width: (end - x) / ratio,
 				text: index.labels[label], ink: inkOn(shown(colourOf(label))) });
-		if (!whole(x) && columns.weight[4 * x] > 0)
-			paintColumn(line, x, left, y0, y1, order, columns);
+		if (!whole(x) && lanes.weight[4 * x] > 0)
+			paintColumn(line, x, left, y0, y1, order, lanes);
 	}
 }
 
@@ -522,6 +522,6 @@ function draw() {
 	if (making.late)
 		show();
 	if (sight.beyond)
-		write('Events from here on are not in this page: ktr timeline --from makes another one', GUTTER + 20, RULER + 14, theme.mark);
+		write(words('beyond'), GUTTER + 20, RULER + 14, theme.mark);
 	return sight;
 }

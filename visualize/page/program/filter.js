@@ -163,7 +163,6 @@ class FilterReader {
 
 	/* One of these operators or words, if it comes next. */
 	next(...wanted) {
-		this.space();
 		const before = this.at, match = this.take(OPERATOR) ?? this.take(WORD);
 		if (match && wanted.includes(match[0]))
 			return match[0];
@@ -234,7 +233,7 @@ class FilterReader {
 		if (op.includes('~'))
 			return this.match(left, op === '!~');
 		const right = this.right(left), test = COMPARE[op], { list } = left;
-		if (list && right.constant && (op === '==' || op === '=' || op === '!=')) {
+		if (list && right.constant && ['==', '=', '!='].includes(op)) {
 			const { value } = right.at();
 			return { at: (s) => ({ value: bit(this.isAny(list(index.sites[s], s), value) === (op !== '!=')) }) };
 		}

@@ -34,10 +34,8 @@ class Histogram {
 		this.sum += number;
 		this.min = min(this.min, number);
 		this.max = max(this.max, number);
-		if (this.exact?.length < HISTOGRAM_EXACT) {
-			this.exact.push(number);
-			return;
-		}
+		if (this.exact?.length < HISTOGRAM_EXACT)
+			return this.exact.push(number);
 		for (const kept of this.exact ?? [])
 			this.count(kept);
 		this.exact = null;

@@ -16,7 +16,7 @@ function lineAt(y) {
  */
 function sightNear(x, pixels) {
 	const { sight } = view, time = timeOf(x), reach = pixels * spanNow() / plotWidth(), from = time - reach, to = time + reach;
-	if (x < GUTTER || index.chunks.length === 0 || sight.beyond)
+	if (x < GUTTER || !index.nChunks || sight.beyond)
 		return null;
 	const at = partAt(time), most = sight.detail ? Infinity : 1, first = max(partAt(from), at - most), end = min(partAt(to), at + most);
 	let here = true;
@@ -55,7 +55,7 @@ function markAt(what, number, x) {
 	let best = -1, distance = Infinity;
 	if (near)
 		eachEvent(what, number, near, (chunk, e) => {
-			const d = Math.abs(chunk.time[e] - near.time);
+			const d = abs(chunk.time[e] - near.time);
 			if (d <= distance)
 				[best, distance] = [chunk.first + e, d];
 		});

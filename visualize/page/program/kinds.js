@@ -28,11 +28,14 @@ const eachOfKind = ({ what, label }, rows, k, see) => rows.forEach((row) => what
 const KIND_MOST = 2e6;	/* of a kind that are kept one by one */
 const BARS = 30;	/* of the small histogram */
 
+/* Which of the bars of a range of durations one is in. */
+const barAt = (took, low, high) => high > low ? min(BARS - 1, floor(Math.log(max(1, took) / low) / Math.log(high / low) * BARS)) : 0;
+
 /* Counts of a range of durations in steps of equal ratio: {low, high, count}. */
 function countBars(bars, [low, high]) {
-	const count = new Array(BARS).fill(0), scale = high > low ? BARS / Math.log(high / low) : 0;
+	const count = Array(BARS).fill(0);
 	for (let i = 2; i < bars.length; i += 4)
-		count[min(BARS - 1, floor(Math.log(max(1, bars[i]) / low) * scale))]++;
+		count[barAt(bars[i], low, high)]++;
 	return { low, high, count };
 }
 
@@ -44,7 +47,7 @@ async function kindCollect(kind, task) {
 	if (known)
 		return known;
 	const all = { histogram: new Histogram(), bars: [] }, rows = rowsOfKind(kind);
-	return eachPart(0, index.chunks.length - 1, task, (k) => eachOfKind(kind, rows, k, (row, from, to, event) => {
+	return eachPart(0, index.nChunks - 1, task, (k) => eachOfKind(kind, rows, k, (row, from, to, event) => {
 		all.histogram.add(to - from);
 		if (all.bars.length < 4 * KIND_MOST)
 			all.bars.push(event, from, to - from, row);
@@ -132,5 +135,5 @@ class Whole {
 
 function wholeTask(bar, task) {
 	const whole = new Whole(bar);
-	return eachPart(whole.first, index.chunks.length - 1, task, (k) => whole.part(k), () => whole.told());
+	return eachPart(whole.first, index.nChunks - 1, task, (k) => whole.part(k), () => whole.told());
 }

@@ -78,6 +78,7 @@ function frame(now) {
 	if (held.size)
 		moveHeld(frames.last ? max(0, now - frames.last) : 16);
 	const { detail, missing } = draw();
+	chunksLeave();
 	outputsShow();
 	if (pointer.inside)
 		tipShow();
@@ -163,12 +164,12 @@ function nameUnder(key) {
 }
 
 /* Is the pointer on the edge of the names? */
-const gutterNear = () => Math.abs(pointer.x - GUTTER) < 5;
+const gutterNear = () => abs(pointer.x - GUTTER) < 5;
 
 
 /* Two fingers zoom, and move what is between them. */
 function pinch() {
-	const [a, b] = [...pointer.down.values()], wide = max(20, Math.abs(a.x - b.x)), x = (a.x + b.x) / 2;
+	const [a, b] = [...pointer.down.values()], wide = max(20, abs(a.x - b.x)), x = (a.x + b.x) / 2;
 	const last = pointer.pinch;
 	pointer.pinch = { wide, x, time: last?.time ?? timeOf(x) };
 	if (last) {
@@ -206,7 +207,7 @@ function pointerMove(event) {
 		canvas.style.cursor = gutterNear() ? 'col-resize' : '';
 		return tipShow();
 	}
-	drag.moved ||= Math.abs(pointer.x - drag.x) + Math.abs(pointer.y - drag.y) > 3;
+	drag.moved ||= abs(pointer.x - drag.x) + abs(pointer.y - drag.y) > 3;
 	if (!drag.moved)
 		return;
 	if (drag.gutter) {
@@ -241,13 +242,13 @@ function wheel(event) {
 	event.preventDefault();
 	place(event);
 	if (event.ctrlKey || event.metaKey)
-		zoom(Math.exp(max(-200, min(200, event.deltaY)) * (event.deltaMode || Math.abs(event.deltaY) >= 50 ? 0.0025 : 0.01)));
+		zoom(Math.exp(max(-200, min(200, event.deltaY)) * (event.deltaMode || abs(event.deltaY) >= 50 ? 0.0025 : 0.01)));
 	else if (event.deltaX || event.shiftKey)
 		pan((event.deltaX || event.deltaY) / plotWidth());
 	else if (view.height + RULER > plotBottom())
 		scroll(event.deltaY);
 	else
-		hint('all rows are in sight; ctrl and the wheel zoom, shift and the wheel move in time');
+		hint(words('wheel'));
 	show();
 }
 
@@ -340,6 +341,8 @@ const actions = {
 	'?': () => part('keys').showModal(),
 	'Escape': escape,
 	'close': panelClose,
+	'drawer': drawerClose,
+	'copy': () => copyText(commandText()),
 	'ArrowLeft': () => barStep(-1),
 	'ArrowRight': () => barStep(1),
 	'ArrowUp': () => rowStep(-1),
@@ -396,10 +399,12 @@ function listen() {
 			place(event);
 			doubleClick(pointer.x, pointer.y);
 		} });
-	on(window, { keydown: keyDown, popstate: linkFollow, hashchange: linkFollow, blur: () => held.clear(), beforeprint: () => themeSet(false), afterprint: () => themeSet(),
+	on(window, { keydown: keyDown, popstate: linkFollow, hashchange: linkFollow, blur: () => held.clear(), beforeprint: () => {
+			themeSet(false);
+			draw();
+		}, afterprint: () => themeSet(),
 		keyup: (event) => {
 			shifted = event.shiftKey;
-			held.delete(event.key);
 			held.delete(event.key.toLowerCase());
 		} });
 	on(mapCanvas, { pointerdown: mapPointer, pointermove: mapPointer,

@@ -6,7 +6,6 @@
 
 const mapCanvas = part('map');
 const mapPen = mapCanvas.getContext('2d', { alpha: false });
-const MAP_COLUMNS = 1024;
 const map = { density: null, known: 0, of: null, wide: 0, shape: null };
 
 /* ---- the ruler ---- */
@@ -200,10 +199,10 @@ function pathAlong(...at) {
 
 /* How many events each column of the page has: from the overview, or from all parts, where these are few. */
 function mapDensity() {
-	if (map.density && (index.overview || map.known === index.chunks.length))
+	if (map.density && (index.overview || map.known === index.nChunks))
 		return map.density;
-	const density = map.density = new Float64Array(MAP_COLUMNS), scale = MAP_COLUMNS / index.span;
-	const add = (time, n) => density[max(0, min(MAP_COLUMNS - 1, floor(time * scale)))] += n;
+	const density = map.density = new Float64Array(DENSITY);
+	const add = (time, n) => density[densityAt(time)] += n;
 	if (index.overview) {
 		const wide = index.span / index.columns;
 		for (const row of index.rows)
@@ -219,7 +218,7 @@ function mapDensity() {
 
 /* Kept until one of what it is made of changes. */
 function mapShape(density, high) {
-	const wide = plotWidth() / MAP_COLUMNS, shape = new Path2D(`M${GUTTER} ${high}`);
+	const wide = plotWidth() / DENSITY, shape = new Path2D(`M${GUTTER} ${high}`);
 	if (map.of === density && map.wide === wide)
 		return map.shape;
 	const most = density.reduce((a, b) => max(a, b), 1);

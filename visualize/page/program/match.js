@@ -47,32 +47,30 @@ function searchOf(text) {
 	}
 }
 
-const LISTED = 1000, DENSITY = 1024;
+const LISTED = 1000, COMING = 40, DENSITY = 1024;
+
+/* In which column of the page a moment is. */
+const densityAt = (time) => max(0, min(DENSITY - 1, floor(time * DENSITY / index.span)));
 
 /*
  * Counts the hits of a search, and finds the first so many: {counts by part, total, density: hits in each of so many
  * columns of the page, list: [[event, time, track, text]], crossing: of the spans that are asked for}.
  */
 function searchTask({ text }, task) {
-	const { match } = searchOf(text), spans = match.spans ?? [], n = index.chunks.length;
+	const { match } = searchOf(text), spans = match.spans ?? [], n = index.nChunks;
 	const found = { counts: [], total: 0, density: new Uint32Array(DENSITY), list: [] };
-	let told = 0;
 	task.share = (k) => spans.reduce((least, { scanned }) => min(least, (k + scanned) / 2), k) / n;
-	/* The list again only if there is more in it. */
-	task.sofar = () => {
-		const { list, ...rest } = found, more = list.length > told;
-		told = list.length;
-		return more ? found : rest;
-	};
+	/* Until all is known its beginning is enough of the list. */
+	task.sofar = () => ({ ...found, list: found.list.slice(0, COMING) });
 	return eachPart(0, n - 1, task, async (k) => {
 		for (const name of spans)
 			if (!await name.ahead(k, task))
 				return;
-		const chunk = await chunkLater(k), hits = match(chunk), { time } = chunk, scale = DENSITY / index.span;
+		const chunk = await chunkLater(k), hits = match(chunk), { time } = chunk;
 		found.counts[k] = hits.length;
 		found.total += hits.length;
 		for (const e of hits)
-			found.density[max(0, min(DENSITY - 1, floor(time[e] * scale)))]++;
+			found.density[densityAt(time[e])]++;
 		for (const e of hits.slice(0, LISTED - found.list.length))
 			found.list.push([chunk.first + e, time[e], chunk.track[e], saidOf(chunk, e)]);
 	}, () => ({ ...found, crossing: spans.map((name) => name.crossing) }));

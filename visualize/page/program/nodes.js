@@ -3,6 +3,9 @@
 
 const part = (id) => document.getElementById(id);
 
+/* What the page's own text says in a template. */
+const words = (id) => part(id).content.textContent;
+
 function element(name, properties, ...children) {
 	const node = document.createElement(name);
 	Object.assign(node, typeof properties === 'string' ? { className: properties } : properties);

@@ -65,7 +65,7 @@ async function selectNumber(event, moveThere = true) {
 async function selectOn(line, event, direction, wanted = () => true) {
 	const row = !line ? -1 : line.row >= 0 ? line.row : line.marks;
 	const what = byCpus() ? 'cpus' : line?.row >= 0 || rowTable()[row]?.kind === 0 ? 'ids' : 'threads';
-	for (let k = chunkOf(max(0, event)); k >= 0 && k < index.chunks.length; k += direction) {
+	for (let k = chunkOf(max(0, event)); k >= 0 && k < index.nChunks; k += direction) {
 		const chunk = await chunkLater(k), { start, order } = chunk.list(what);
 		const mine = row >= 0 ? order.slice(start[row], start[row + 1]) : Uint32Array.from({ length: chunk.n }, (_, i) => i);
 		for (const e of direction > 0 ? mine : mine.reverse()) {
@@ -165,11 +165,14 @@ function argumentsOf(chunk, e) {
 			return;
 		const text = chunk.valueText(e, i), plain = arg.type === 'p' ? '0x' + chunk.value(e, i).toString(16) :
 			arg.type === 's' ? chunk.value(e, i, false, '(null)') : text;
-		const follow = button('follow', 'every event with this value, joined by arrows', () => searchFor(arg.name + '=' + plain, true));
-		say(arg.name, text + ' ', follow, ' ', button('flows', 'arrows between threads for all values of it; again: none', (event) => {
+		const buttons = stepsOf('follows'), [follow, flows] = buttons.children, pressed = () => flows.ariaPressed = flow.name === arg.name;
+		follow.onclick = () => searchFor(arg.name + '=' + plain, true);
+		flows.onclick = () => {
 			flowSet(arg.name);
-			event.target.ariaPressed = flow.name === arg.name;
-		}, { ariaPressed: flow.name === arg.name }));
+			pressed();
+		};
+		pressed();
+		say(arg.name, text + ' ', buttons);
 	});
 	return table.children.length ? [element('h3', '', 'arguments'), table] : [];
 }
@@ -204,7 +207,7 @@ function legendShow() {
 	const chip = (label) => element('i', { style: 'background: #' + shown(colourOf(label)).toString(16).padStart(6, '0') });
 	part('legend').replaceChildren(...legends.flatMap(({ group, labels, more }) => [element('b', '', group),
 		...labels.map((label) => said(chip(label), names[label])), ...more ? [said('and ' + more + ' smaller ones')] : []]),
-	...legends.length ? [said('heights: shares of the time; what is short has two pixels')] : [],
+	...legends.length ? [said(words('heights'))] : [],
 	...index.losses.length ? [said(element('i', 'gap'), 'events were lost')] : []);
 }
 
@@ -215,5 +218,5 @@ function outputsShow() {
 		(share < 1 ? ' (' + round(100 * share) + ' %)' : '') + how);
 	put('range', (range ? 'measured ' + duration(range[1] - range[0]) + ' · ' : '') + duration(spanNow()) + ' in sight');
 	for (const button of part('by').children)
-		button.setAttribute('aria-pressed', String(button.dataset.by === view.by));
+		button.ariaPressed = button.dataset.by === view.by;
 }

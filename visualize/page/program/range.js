@@ -5,12 +5,12 @@
  */
 
 const DRAWER_ROWS = 500;
-const drawer = { tab: 'names', window: null, range: null, asked: null, sort: {}, listed: 0, of: 0 };	/* listed: lines; of: run of the search whose hits they are */
+const drawer = { tab: 'names', window: null, range: null, asked: null, sort: {}, listed: '' };	/* of which search how many lines */
 
 const column = (head, get, show = String, title = '') => ({ head, get, show, title });
 const ns = (n) => isNaN(n) ? '-' : duration(round(n));
 const percent = (share) => (100 * share).toFixed(share < 0.1 ? 2 : 1) + ' %';
-const durations = [column('count', (l) => l.n, grouped), column('total', (l) => l.total, ns, 'those within one of the same name do not count twice'),
+const durations = [column('count', (l) => l.n, grouped), column('total', (l) => l.total, ns, words('twice')),
 	column('self', (l) => l.self, ns, 'without the scopes within'), ...['mean', 'p50', 'p99', 'max'].map((what) => column(what, (l) => l[what], ns))];
 const nameColumn = column('name', (l) => l.name), ofBars = { by: 'self', go: (l) => selectNumber(l.event) };
 const rowName = (row) => index.rows[row].ident;
@@ -65,7 +65,7 @@ const sortNow = () => drawer.sort[drawer.tab] ?? { head: tabs[drawer.tab].by, do
 
 function sorted(tab) {
 	const { head, down } = sortNow();
-	const by = tab.columns.find((c) => c.head === head), lines = linesOf(drawer.tab).slice();
+	const by = tab.columns.find((c) => c.head === head), lines = [...linesOf(drawer.tab)];
 	if (!by)
 		return lines;
 	const order = (a, b) => {
@@ -81,10 +81,12 @@ function sortBy(head) {
 	drawerShow();
 }
 
+const listed = ({ length }) => search.run + '/' + length;
+
 function drawerTable(tab) {
 	const lines = sorted(tab), by = sortNow();
 	const head = element('tr', '', ...tab.columns.map((c) => columnHead(c.head, c.title, by, sortBy)));
-	drawer.listed = lines.length;
+	drawer.listed = listed(lines);
 	const rows = lines.slice(0, DRAWER_ROWS).map((line) => element('tr', pressed(() => tab.go(line)), ...tab.columns.map(({ get, show }) =>
 		element('td', typeof get(line) === 'number' ? 'number' : '', show(get(line))))));
 	const more = lines.length > DRAWER_ROWS ? [element('p', '', 'and ' + grouped(lines.length - DRAWER_ROWS) + ' more lines')] : [];
@@ -93,8 +95,7 @@ function drawerTable(tab) {
 
 /* What the drawer has: tabs that have something in them, and the table of the chosen one. */
 function drawerShow() {
-	const { window: of, range } = drawer, full = Object.keys(tabs).filter((name) => linesOf(name).length);
-	const node = part('drawer');
+	const { window: of, range } = drawer, full = Object.keys(tabs).filter((name) => linesOf(name).length), node = part('drawer');
 	if (!full.includes(drawer.tab) && (of || !range))
 		drawer.tab = full[0] ?? 'names';
 	node.hidden = !full.length && !range;
@@ -106,13 +107,12 @@ function drawerShow() {
 		return tab;
 	});
 	const said = !range ? '' : when(range.from) + ' to ' + when(range.to) + ': ' + duration(range.to - range.from) +
-		(of ? ', ' + grouped(of.events) + ' events' + (of.beyond ? '; ' + grouped(of.beyond) + ' bars reach beyond it or lack an end, and are in no number' : '') : ' …');
-	const copy = button('copy command', '', () => copyText(commandText()), { id: 'copy' });
-	const command = of && drawer.tab !== 'hits' ? [element('code', { id: 'report', textContent: commandText() }), copy] : [];
-	node.replaceChildren(element('div', 'bar', ...heads, element('span', { id: 'told', textContent: drawer.tab === 'hits' ? hitsSaid() : said }),
-		element('span', 'rest'), button('close', 'esc', drawerClose)),
-	element('div', 'bar', ...command),
-	element('div', 'scroll', ...full.includes(drawer.tab) ? drawerTable(tabs[drawer.tab]) : [element('p', '', of ? 'nothing happened in it' : '…')]));
+		(of ? ', ' + grouped(of.events) + ' events' + (of.beyond ? '; ' + grouped(of.beyond) + words('ends') : '') : ' …');
+	part('copy').hidden = !of || drawer.tab === 'hits';
+	put('report', part('copy').hidden ? '' : commandText());
+	part('tabs').replaceChildren(...heads);
+	put('told', drawer.tab === 'hits' ? hitsSaid() : said);
+	part('lines').replaceChildren(...full.includes(drawer.tab) ? drawerTable(tabs[drawer.tab]) : [element('p', '', of ? words('nothing') : '…')]);
 }
 
 function drawerClose() {
@@ -143,8 +143,7 @@ const hitsSaid = () => search.total > search.list.length ? 'the first ' + groupe
 
 /* The list of hits, as they come; where it has no more than before only their number changes. */
 function hitsShow() {
-	const full = drawer.tab === 'hits' && drawer.of === search.run && drawer.listed === search.list.length && part('told');
-	drawer.of = search.run;
+	const full = drawer.tab === 'hits' && drawer.listed === listed(search.list);
 	if (search.list.length && !drawer.range)
 		drawer.tab = 'hits';
 	if (full)

@@ -117,10 +117,8 @@ class Columns {
 			return;
 		let first = floor(x0);
 		const last = min(floor(x1), this.n - 1);
-		if (first === last) {
-			this.put(first, label, min(x1, last + 1) - x0);
-			return;
-		}
+		if (first === last)
+			return this.put(first, label, min(x1, last + 1) - x0);
 		this.put(first, label, first + 1 - x0);
 		for (first++; first < last; first++)
 			this.put(first, label, 1);
@@ -358,7 +356,7 @@ function eachEvent(what, number, sight, see) {
 
 /* What is in sight: {from, to, first and end chunk, detail: from events, missing: parts not unpacked}. */
 function sightOf(from, to) {
-	const n = index.chunks.length, last = index.left_out ? index.chunks[n - 1]?.last : Infinity, beyond = to > last;
+	const n = index.nChunks, last = index.left_out ? index.chunks[n - 1]?.last : Infinity, beyond = to > last;
 	const sight = { from, to, first: beyond ? chunkAt(from) : partAt(from), end: partAt(to), missing: 0, beyond: from > last };
 	sight.detail = n > 0 && sight.first < n && sight.end - sight.first < DETAIL_CHUNKS && !beyond;
 	/* Nothing more is unpacked where the overview has a column for each pixel, and nothing is asked for that it does not have. */

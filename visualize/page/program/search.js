@@ -27,10 +27,8 @@ async function searchStart(text, follow) {
 	search.asked?.stop();
 	Object.assign(search, searchNone(), { text, follow: Boolean(follow) }, searchOf(text));
 	changed(false);
-	if (!search.match) {
-		hitsShow();
-		return;
-	}
+	if (!search.match)
+		return hitsShow();
 	search.asked = ask('search', { text }, (sofar) => {
 		if (run === search.run) {
 			Object.assign(search, sofar);
@@ -44,7 +42,7 @@ async function searchStart(text, follow) {
 		return;
 	/* What was looked for without them is looked for again. */
 	search.match.spans?.forEach((spans, i) => {
-		Object.assign(spans, { crossing: found.crossing[i], scanned: index.chunks.length });
+		Object.assign(spans, { crossing: found.crossing[i], scanned: index.nChunks });
 		search.run = run + 1;
 	});
 	Object.assign(search, found, { share: 1, done: true });
@@ -54,7 +52,7 @@ async function searchStart(text, follow) {
 
 /* Goes to the next hit, in direction 1, or the one before, -1, from what is selected or in sight. */
 async function searchNext(direction) {
-	const n = index.chunks.length, run = search.run;
+	const n = index.nChunks, run = search.run;
 	if (!search.match || !n)
 		return null;
 	let at = view.selected?.event ?? -1;

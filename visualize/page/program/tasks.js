@@ -10,10 +10,11 @@
 const tasks = { chunk: chunkTask, kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask, around: aroundTask };
 /* A part as it is drawn, made here so that the page goes on meanwhile. */
 async function chunkTask({ number, bytes }) {
-	const chunk = new Chunk(number, new Uint8Array(await unpacked(bytes)));
+	const chunk = new Chunk(number, await unpacked(bytes));
 	chunk.list('ids');
 	chunk.readLanes();
 	chunk.readLabels();
+	giveBack(chunk.ordinals.buffer);
 	chunk.ordinals = null;
 	return chunk;
 }
@@ -38,7 +39,7 @@ async function eachPart(first, end, task, see, answer) {
 function workerServe() {
 	const running = new Map(), wanted = new Map();
 	let ready = null;
-	keptChunks = 8;
+	spareMost = KEPT;
 	blobOf = (blob) => new Promise((resolve) => {
 		wanted.set(blob, resolve);
 		postMessage({ want: blob });

@@ -2,31 +2,27 @@
 /* Numbers and messages as text. */
 'use strict';
 
-const { ceil, floor, max, min, round } = Math;
+const { abs, ceil, floor, max, min, round } = Math;
 
-/* Three digits and a unit. */
-function duration(ns) {
-	for (const [size, unit] of [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']])
-		if (Math.abs(ns) >= size)
-			return Number((ns / size).toPrecision(4)) + ' ' + unit;
-	return Number(ns.toPrecision(Math.abs(ns) < 1 ? 3 : 6)) + ' ns';
+/* In the largest of some units that there is one of, if any, with so many digits. */
+function inUnits(n, digits, units) {
+	const [size, unit] = units.find(([size]) => abs(n) >= size) ?? [];
+	return size && Number((n / size).toPrecision(digits)) + unit;
 }
+
+/* Four digits and a unit. */
+const duration = (ns) => inUnits(ns, 4, [[1e9, ' s'], [1e6, ' ms'], [1e3, ' µs']]) ?? Number(ns.toPrecision(abs(ns) < 1 ? 3 : 6)) + ' ns';
 
 /* Three digits of a number, for an axis: "2.99G", "-7", "0.36". */
-function shortNumber(n) {
-	for (const [size, unit] of [[1e18, 'E'], [1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']])
-		if (Math.abs(n) >= size)
-			return Number((n / size).toPrecision(3)) + unit;
-	return String(Number(n.toPrecision(3)));
-}
+const shortNumber = (n) => inUnits(n, 3, [[1e18, 'E'], [1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']]) ?? String(Number(n.toPrecision(3)));
 
 const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 
 
 /* Seconds with all digits: "1.593 516 651 s". */
 function moment(ns) {
-	const scaled = BigInt(round(ns)), abs = scaled < 0n ? -scaled : scaled, digits = String(abs % 1000000000n).padStart(9, '0');
-	return (scaled < 0n ? '-' : '') + grouped(abs / 1000000000n) + '.' + digits.match(/\d{3}/g).join(' ') + ' s';
+	const scaled = BigInt(round(ns)), size = scaled < 0n ? -scaled : scaled, digits = String(size % 1000000000n).padStart(9, '0');
+	return (scaled < 0n ? '-' : '') + grouped(size / 1000000000n) + '.' + digits.match(/\d{3}/g).join(' ') + ' s';
 }
 
 /* A moment of the page as one of its trace. */
@@ -52,7 +48,7 @@ const signOf = (negative, flags) => negative ? '-' : flags & FLAG_PLUS ? '+' : f
 
 /* A double in the C conversions e, f, g and a. */
 function doubleText(value, conv, width, precision, flags) {
-	const kind = conv.toLowerCase(), n = Math.abs(value), negative = value < 0 || Object.is(value, -0);
+	const kind = conv.toLowerCase(), n = abs(value), negative = value < 0 || Object.is(value, -0);
 	let digits, p = precision < 0 ? 6 : precision;
 	if (!isFinite(value)) {
 		digits = isNaN(value) ? 'nan' : 'inf';
@@ -127,7 +123,7 @@ function saidOf(chunk, e) {
 	const at = site.steps.findIndex((step) => typeof step !== 'string' && step[1] === site.valueArg);
 	if (site.kind === KIND_EVENT || at < 0)
 		return messageOf(site, values, pid);
-	const key = site.kind === KIND_START || site.kind === KIND_STOP;
+	const key = site.kind >= KIND_START;
 	const row = site.ident ?? (String(values[0]).startsWith(site.group) ? '' : site.group + ' ') + values[0];
 	const word = ['', ': ', ' = ', ': point ', ' starts', ' ends'][site.kind];
 	const value = key && site.ident !== null ? '' : (key ? ', key 0x' : '') + conversion(site.steps[at], values, pid);

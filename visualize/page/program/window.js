@@ -52,10 +52,8 @@ class Window {
 	bar(row, span, to, told, self, again) {
 		if (to < this.from || span.from >= this.to)
 			return;
-		if (!told || span.event < 0 || span.from < this.from || to >= this.to) {
-			this.beyond++;
-			return;
-		}
+		if (!told || span.event < 0 || span.from < this.from || to >= this.to)
+			return this.beyond++;
 		const nests = isNest(row);
 		const kind = kindOf({ what: nests ? 'scope' : 'span', row, label: span.label });
 		const key = nests ? 's' + span.label : kind.group + '/' + kind.ident;
@@ -89,11 +87,11 @@ class Window {
 	}
 
 	told() {
-		const rows = new Map();
+		const rows = new Map(), told = (lines) => [...lines.values()].map((line) => line.told());
 		for (const [key, ns] of this.states)
 			addTo(rows, Number(key.split('/')[0]), ns);
 		return { from: this.from, to: this.to, beyond: this.beyond, events: this.events,
-			lines: [...this.lines.values()].map((line) => line.told()), threads: [...this.threads.values()].map((line) => line.told()),
+			lines: told(this.lines), threads: told(this.threads),
 			states: [...this.states].map(([key, ns]) => {
 				const [row, label] = key.split('/').map(Number);
 				return { row, label, ns, share: ns / rows.get(row) };

@@ -13,6 +13,7 @@ class Named {
 		this.crossing = new Map();	/* event that began one that goes on into other parts: [its thread, when it ends, who ends it] */
 		this.open = new Set();	/* of these, whose end is in none of the parts that were looked at */
 		this.scanned = 0;	/* how many these are */
+		this.room = new Float64Array(4096);	/* for the bars of a part, however many */
 		this.any = this.labels.includes(true);
 		if (!this.rows.includes(true) && !this.any)
 			throw new Error('no span is called ' + text);
@@ -37,9 +38,21 @@ class Named {
 	/* What part k tells of them, four numbers each: event that began it, from, to, event in the part that ends it. */
 	barsOf(chunk) {
 		return kept(chunk.bars, this, () => {
-			const bars = [];
-			this.each(chunk.number, (event, from, to, e) => bars.push(event, from, to, e));
-			return new Float64Array(bars);
+			let n = 0, { room } = this;
+			this.each(chunk.number, (event, from, to, e) => {
+				if (n === room.length) {
+					this.room = new Float64Array(2 * n);
+					this.room.set(room);
+					room = this.room;
+				}
+				room[n++] = event;
+				room[n++] = from;
+				room[n++] = to;
+				room[n++] = e;
+			});
+			const bars = arrayFor(Float64Array, n);
+			bars.set(room.subarray(0, n));
+			return bars;
 		});
 	}
 
@@ -56,7 +69,7 @@ class Named {
 
 	/* Is it known how long those take that are in part k? Of those that go on, the first in open began first. */
 	knows(k) {
-		const n = index.chunks.length, [first] = this.open;
+		const n = index.nChunks, [first] = this.open;
 		return this.scanned >= n || (this.scanned > k && !(first < (index.chunks[k + 1]?.firstEvent ?? Infinity)));
 	}
 
@@ -78,7 +91,8 @@ class Named {
 
 	/* Bars of a part by where they begin: the last one at each event, and the one before it at the same; both from 1 on. */
 	beginsOf(chunk) {
-		const { n, first, time } = chunk, bars = this.barsOf(chunk), last = new Uint32Array(n + 1), before = new Uint32Array(bars.length / 4 + 1);
+		const { n, first, time } = chunk, bars = this.barsOf(chunk), before = new Uint32Array(bars.length / 4 + 1);
+		const last = this.begins?.last.length > n ? this.begins.last.fill(0) : new Uint32Array(n + 1);
 		for (let b = 1; 4 * b <= bars.length; b++) {
 			const from = bars[4 * b - 3];
 			let e = max(0, bars[4 * b - 4] - first);
@@ -101,8 +115,10 @@ class Named {
 			i--;
 		if (i > 0 && all[i - 1].to >= to)
 			return;
-		const shorter = i < all.length ? all.splice(i).filter((other) => other.to > to) : [];
-		all.push(bar, ...shorter);
+		if (i < all.length)
+			all.push(bar, ...all.splice(i).filter((other) => other.to > to));
+		else
+			all.push(bar);
 	}
 
 	/* Whoever is within the bar of a part that is number at of its numbers. */
