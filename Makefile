@@ -135,7 +135,7 @@ DEMANGLE_LIBS := $(if $(filter 1,$(HAVE_DEMANGLE)),-liberty)
 LIBREAD_LIBS := $(DEMANGLE_LIBS) -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 TASK_LIBS    := $(DEMANGLE_LIBS) $(if $(filter 1,$(HAVE_LIBDW)),-ldw -lelf)
 VIS_LIBS     := -lz $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy)
-# The archive, where there is one, groups by a fifth faster: within the shared library functions call each other by its table.
+# The archive where there is one: the functions of the shared library call each other by its table, and a row costs more.
 SQLITE_A     := $(filter /%,$(shell $(CC) -print-file-name=libsqlite3.a))
 SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),$(or $(SQLITE_A),-lsqlite3))
 TYPES_LIBS   := $(if $(filter 1,$(HAVE_LIBDW)),-lelf)

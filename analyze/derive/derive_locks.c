@@ -227,11 +227,37 @@ static int locks_made(struct ktr__derive *derive, const struct ktr__lock_event *
 	return lock->state[0] ? locks_held(derive, e, lock, 0) : 0;
 }
 
-/* Another one lies there, which has rows of its own: nobody has the one before. */
+/* An event that is none, by which rows of a thread, or its process, are told. */
+static struct ktr_event locks_moment(const struct ktr_reader_thread *thread, const struct ktr_event *like)
+{
+	return (struct ktr_event){
+		.time_ns = like->time_ns, .cpu = like->cpu, .keep = like->keep, .thread = thread
+	};
+}
+
+/* A thread does not wait any more, as far as anybody knows: nobody has told the end. */
+static int locks_wait_over(struct ktr__derive *derive, const struct ktr_event *like, struct locks_thread *thread)
+{
+	struct ktr_event at = locks_moment(thread->thread, like);
+	struct locks_lock *lock = thread->waits;
+	int rc = ktr__derive_span(derive, &at, KTR__DERIVE_WAIT_ENDS, lock->waiters, thread->thread->tid);
+
+	thread->waits = NULL;
+	lock->n_waiting -= lock->n_waiting != 0;
+	return rc ? rc : locks_thread_say(derive, &at, thread, LOCKS_UNKNOWN);
+}
+
+/* Another one lies there, which has rows of its own: nobody has the one before, or waits for it. */
 static int locks_anew(struct ktr__derive *derive, const struct ktr__lock_event *e, struct locks_lock *lock)
 {
 	int rc = lock->state[0] ? locks_say(derive, e->event, lock, "no more") : 0;
 
+	for (size_t i = 0; i < derive->threads.n && lock->n_waiting && !rc; i++) {
+		struct locks_thread *thread = (struct locks_thread *)(void *)derive->threads.row[i];
+
+		if (thread->waits == lock)
+			rc = locks_wait_over(derive, e->event, thread);
+	}
 	lock->life = e->life;
 	lock->name = lock->waiters = NULL;
 	lock->holder = NULL;
@@ -249,6 +275,11 @@ static int locks_block(struct ktr__derive *derive, const struct ktr__lock_event 
 
 	if (!thread)
 		return -ENOMEM;
+	/* One that a jump has left, or that a handler's comes in between of. */
+	if (thread->waits)
+		rc = locks_wait_over(derive, e->event, thread);
+	if (rc)
+		return rc;
 	lock->n_waiting++;
 	if (!lock->is_seen || (!lock->holder && !lock->n_readers)) {
 		owner = ktr__keyed_find(&derive->threads, (const uint64_t[4]){ e->proc, e->owner, 0, 0 });
@@ -286,14 +317,6 @@ static int locks_blocked(struct ktr__derive *derive, const struct ktr__lock_even
 
 /* ---- what is not known any more ---- */
 
-/* An event that is none, by which rows of a thread, or its process, are told. */
-static struct ktr_event locks_moment(const struct ktr_reader_thread *thread, const struct ktr_event *like)
-{
-	return (struct ktr_event){
-		.time_ns = like->time_ns, .cpu = like->cpu, .keep = like->keep, .thread = thread
-	};
-}
-
 static int locks_process_of(const struct ktr_reader_thread *thread)
 {
 	return (int)ktr__tables_proc(thread);
@@ -306,16 +329,10 @@ static int locks_forget_waits(struct ktr__derive *derive, const struct ktr_event
 
 	for (size_t i = 0; i < derive->threads.n && !rc; i++) {
 		struct locks_thread *thread = (struct locks_thread *)(void *)derive->threads.row[i];
-		struct ktr_event at = locks_moment(thread->thread, like);
-		struct locks_lock *lock = thread->waits;
 
-		if (!lock || (proc >= 0 && locks_process_of(thread->thread) != proc) ||
-		    (kind != KTR__LOCK_KINDS && lock->kind != kind))
-			continue;
-		thread->waits = NULL;
-		lock->n_waiting = 0;
-		rc = ktr__derive_span(derive, &at, KTR__DERIVE_WAIT_ENDS, lock->waiters, thread->thread->tid);
-		rc = rc ? rc : locks_thread_say(derive, &at, thread, LOCKS_UNKNOWN);
+		if (thread->waits && (proc < 0 || locks_process_of(thread->thread) == proc) &&
+		    (kind == KTR__LOCK_KINDS || thread->waits->kind == kind))
+			rc = locks_wait_over(derive, like, thread);
 	}
 	return rc;
 }

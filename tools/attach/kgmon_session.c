@@ -24,7 +24,8 @@
 #define KGMON_LOW	"profile:::profile-99"
 #define KGMON_HIGH	"profile:::profile-997"
 #define KGMON_HIGH_HZ	500
-#define KGMON_WAIT_MS	2000
+#define KGMON_ASK_MS	2000
+#define KGMON_WAIT_MS	10000 /* a process may have very many threads */
 
 /* ---- state ---- */
 
@@ -66,8 +67,8 @@ static void kgmon_look(struct kgmon_session *session)
 	struct ktr__specs specs = kgmon_specs(session);
 	struct kgmon_found found = { 0 }, counts = { 0 };
 
-	if (session->alive && !ktr__specs_ask(&specs, KGMON_SPEC, KGMON_WAIT_MS))
-		ktr__specs_ask(&specs, KGMON_COUNT, KGMON_WAIT_MS);
+	if (session->alive && !ktr__specs_ask(&specs, KGMON_SPEC, KGMON_ASK_MS))
+		ktr__specs_ask(&specs, KGMON_COUNT, KGMON_ASK_MS);
 	ktr__specs_walk(&specs, KGMON_SPEC, kgmon_found, &found);
 	ktr__specs_walk(&specs, KGMON_COUNT, kgmon_found, &counts);
 	session->samples = found.n > 0;
@@ -142,7 +143,7 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	rc = rc ? rc : counts;
 	if (wanted == KGMON_OFF || !session->samples)
 		return rc ? rc : ktr__specs_wait(&specs, done.change, KGMON_WAIT_MS) ? -EAGAIN : 0;
-	ktr__specs_ask(&specs, spec, KGMON_WAIT_MS);
+	ktr__specs_ask(&specs, spec, KGMON_ASK_MS);
 	rc = ktr__specs_switch(&specs, spec, true, &done, &err);
 	if (rc)
 		return rc;

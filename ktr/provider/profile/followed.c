@@ -24,11 +24,14 @@
 
 #define FOLLOWED_N 65536u /* places */
 #define FOLLOWED_PAGE 4096ul
+#define FOLLOWED_ROOMY (64ul << 20)  /* [bytes] of all rings: beyond it a further one is as small as can be */
+#define FOLLOWED_MOST  (256ul << 20) /* [bytes] beyond it there is none */
 #define FOLLOWED_REGISTERS (1u << 6 | 1u << 7 | 1u << 8) /* rbp, rsp, rip: enum perf_event_x86_regs */
 
 static struct ktr__followed *followed_at;    /* [FOLLOWED_N], a mapping */
 static uint64_t followed_taken[FOLLOWED_N / 64];    /* a bit for each place that is taken; atomic */
 static struct ktr__followed_ask followed_ask;
+static size_t followed_bytes;	   /* of all rings; atomic */
 static uint64_t followed_since_ns; /* CLOCK_MONOTONIC */
 static uint32_t followed_on;       /* atomic */
 
@@ -88,6 +91,12 @@ static int followed_open(const struct ktr__followed_ask *ask, uint32_t tid, uint
 /* Its ring; with less memory than was asked for where that is not to be had. 0 or -errno. */
 static int followed_map(struct ktr__followed *thread, int fd, size_t bytes, size_t least)
 {
+	size_t all = __atomic_load_n(&followed_bytes, __ATOMIC_RELAXED);
+
+	if (all + least > FOLLOWED_MOST)
+		return -ENOMEM;
+	if (all + bytes > FOLLOWED_ROOMY)
+		bytes = least;
 	for (; bytes >= least && bytes >= FOLLOWED_PAGE; bytes /= 2) {
 		void *map = mmap(NULL, bytes + FOLLOWED_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -95,9 +104,19 @@ static int followed_map(struct ktr__followed *thread, int fd, size_t bytes, size
 			continue;
 		thread->map = map;
 		thread->bytes = bytes;
+		__atomic_fetch_add(&followed_bytes, bytes, __ATOMIC_RELAXED);
 		return 0;
 	}
 	return errno ? -errno : -ENOMEM;
+}
+
+static void followed_unmap(struct ktr__followed *thread)
+{
+	if (!thread->map)
+		return;
+	munmap(thread->map, thread->bytes + FOLLOWED_PAGE);
+	thread->map = NULL;
+	__atomic_fetch_sub(&followed_bytes, thread->bytes, __ATOMIC_RELAXED);
 }
 
 /* The least that one sample has room in. */
@@ -124,19 +143,10 @@ static int followed_begin(const struct ktr__followed_ask *ask, struct ktr__follo
 	code = followed_map(thread, fd, once ? 2 * least : bytes, least);
 	if (!code && ioctl(fd, once ? PERF_EVENT_IOC_REFRESH : PERF_EVENT_IOC_ENABLE, once ? 1 : 0)) {
 		code = -errno;
-		munmap(thread->map, thread->bytes + FOLLOWED_PAGE);
+		followed_unmap(thread);
 	}
 	close(fd);
-	if (code)
-		thread->map = NULL;
 	return code;
-}
-
-static void followed_unmap(struct ktr__followed *thread)
-{
-	if (thread->map)
-		munmap(thread->map, thread->bytes + FOLLOWED_PAGE);
-	thread->map = NULL;
 }
 
 /* ---- places ---- */
@@ -347,4 +357,5 @@ void ktr__followed_forked(void)
 	if (followed_at)
 		madvise(followed_at, FOLLOWED_N * sizeof(*followed_at), MADV_DONTNEED);
 	memset(followed_taken, 0, sizeof(followed_taken));
+	__atomic_store_n(&followed_bytes, 0, __ATOMIC_RELAXED);
 }

@@ -135,6 +135,7 @@ for try in 1 2 3; do
 	attach $long
 	await 'left=$(awk "\$1 == 232 || \$1 == 281 { print \$5 }" /proc/$long/syscall); [ -n "$left" ] || [ ! -e /proc/self/syscall ]'
 	kill $long
+	left=$((left & 0xffffffff)) # of which the kernel takes no more
 	[ $((left)) -gt 0 ] && [ $((left)) -lt 60000 ] && break
 done
 if grep -qs exec_start /proc/self/sched; then
