@@ -5,6 +5,7 @@
 #include "tools/find.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,24 +78,48 @@ static int run_ktr(const char *const *args)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static volatile sig_atomic_t run_interrupted;
+static volatile sig_atomic_t run_interrupted; /* the signal */
 
 static void run_interrupt(int number)
 {
-	(void)number;
-	run_interrupted = 1;
+	run_interrupted = number;
+}
+
+/* Has it ended, though nobody has waited for it? */
+static int run_is_over(pid_t pid)
+{
+	char path[32], text[512];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	if (kill(pid, 0) && errno == ESRCH)
+		return 1;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 1;
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	return at && at[1] && strchr("ZX", at[2]);
 }
 
 /* Until it is time, somebody interrupts, or there is no process any more. */
 static void run_nap(pid_t pid, uint64_t for_ns)
 {
 	const struct sigaction action = { .sa_handler = run_interrupt };
-	struct sigaction before;
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction before[3];
 	struct timespec now, nap = { 0, 50000000 };
 	uint64_t end_ns;
 
 	run_interrupted = 0;
-	sigaction(SIGINT, &action, &before);
+	for (unsigned i = 0; i < 3; i++)
+		sigaction(signals[i], &action, &before[i]);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	end_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + for_ns;
 	for (;;) {
@@ -102,12 +127,13 @@ static void run_nap(pid_t pid, uint64_t for_ns)
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-		if (now_ns >= end_ns || run_interrupted || (kill(pid, 0) && errno == ESRCH))
+		if (now_ns >= end_ns || run_interrupted || run_is_over(pid))
 			break;
 		nap.tv_nsec = end_ns - now_ns < 50000000 ? (long)(end_ns - now_ns) : 50000000;
 		nanosleep(&nap, NULL);
 	}
-	sigaction(SIGINT, &before, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		sigaction(signals[i], &before[i], NULL);
 }
 
 int agent_attach(const char *command, pid_t pid, const char *option, const char *value, uint64_t for_ns,
@@ -123,7 +149,10 @@ int agent_attach(const char *command, pid_t pid, const char *option, const char 
 	if (verbose)
 		fprintf(stderr, "%s: attached to process %s\n", command, number);
 	run_nap(pid, for_ns);
-	if (kill(pid, 0) == 0 && run_ktr(detach))
+	if (!run_is_over(pid) && run_ktr(detach) && !run_is_over(pid))
 		return 1;
+	/* What only wants to end it is obeyed once the process is let go. */
+	if (run_interrupted && run_interrupted != SIGINT)
+		raise(run_interrupted);
 	return 0;
 }

@@ -259,7 +259,15 @@ static unsigned group_hire(struct group_hand *hand, unsigned n, struct group_cre
 	return i;
 }
 
-/* Walks slices by several threads. 0, or it is to be done by one. */
+static void group_forget(struct ktr__sql_group *group)
+{
+	for (unsigned i = 0; i < GROUP_SLICES; i++) {
+		ktr__sql_part_free(&group->part[i]);
+		group->part[i] = (struct ktr__sql_part){ 0 };
+	}
+}
+
+/* Walks slices by several threads. 0, or it is to be done by one, who has all descriptors and memory then. */
 static int group_share(struct group_crew *crew, const struct ktr__sql_cursor *cursor, unsigned n_threads)
 {
 	struct group_hand hand[GROUP_SLICES];
@@ -278,9 +286,15 @@ static int group_share(struct group_crew *crew, const struct ktr__sql_cursor *cu
 		atomic_store(&crew->rc, -ENOMEM);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(hand[i].thread, NULL);
+	if (atomic_load(&crew->rc))
+		group_forget(crew->group);
 	for (unsigned i = 0; i < n; i++) {
 		sqlite3_free(hand[i].table.zErrMsg);
 		hand[i].cursor.lent->used = 0;
+		if (!atomic_load(&crew->rc))
+			continue;
+		ktr_reader_close(hand[i].cursor.lent->reader[0]);
+		hand[i].cursor.lent->reader[0] = NULL;
 	}
 	crew->group->n_parts = GROUP_SLICES;
 	return atomic_load(&crew->rc);
@@ -299,17 +313,12 @@ static unsigned group_threads(const struct ktr__sql_group *group, const struct g
 	if (group->has_id || most > GROUP_SHARED || crew->to_ns - crew->from_ns < GROUP_SLICES ||
 	    !sqlite3_threadsafe())
 		return 1;
+	/* A filter that asks for spans reads all of the trace first, and would for each slice. */
+	if (crew->plan->filter && strstr(crew->plan->filter, "span"))
+		return 1;
 	if (!asked && (double)ktr__reader_bytes(reader) * share < (double)GROUP_WORTH)
 		return 1;
 	return ktr__crew_threads(asked) < GROUP_SLICES ? ktr__crew_threads(asked) : GROUP_SLICES;
-}
-
-static void group_forget(struct ktr__sql_group *group)
-{
-	for (unsigned i = 0; i < GROUP_SLICES; i++) {
-		ktr__sql_part_free(&group->part[i]);
-		group->part[i] = (struct ktr__sql_part){ 0 };
-	}
 }
 
 /* 0, an SQLite code after a complaint, or -errno. */
@@ -326,7 +335,8 @@ static int group_all(struct ktr__sql_group *group, struct ktr__sql_cursor *curso
 		n_threads = group_threads(group, &crew, cursor);
 		if (n_threads > 1 && group_share(&crew, cursor, n_threads) == 0)
 			return 0;
-		group_forget(group);
+		if (ktr__sql_is_stopped(cursor->sql))
+			return ktr__sql_complain(cursor, "interrupted");
 	}
 	group->n_parts = 1;
 	return group_part(group, &group->part[0], cursor, plan, GROUP_MEMORY, 1);

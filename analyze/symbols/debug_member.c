@@ -175,8 +175,11 @@ static int member_in(Dwarf_Die *type, Dwarf_Word *offset, Dwarf_Die *member)
 			continue;
 		if (dwarf_attr(&die, DW_AT_external, &attribute))
 			continue; /* of the class */
+		/* Where a virtual base lies is known in each object alone. */
 		at = 0;
-		member_number(&die, DW_AT_data_member_location, &at);
+		if (!member_number(&die, DW_AT_data_member_location, &at) &&
+		    dwarf_hasattr_integrate(&die, DW_AT_data_member_location))
+			continue;
 		if (!dwarf_formref_die(dwarf_attr_integrate(&die, DW_AT_type, &attribute), &of))
 			continue;
 		size = member_size(&of);

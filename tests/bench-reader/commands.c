@@ -50,7 +50,7 @@ struct subject {
 	char head[24];
 	char sql_window[128];
 	double walk; /* [million/s] events of a bare walk over the packets */
-	unsigned n_missed;
+	unsigned n_missed, n_asked;
 	int failed;
 };
 
@@ -177,9 +177,12 @@ static int reads_in(struct subject *s, const char *line, uint64_t n, double limi
 	return holds;
 }
 
-static int is_asked(const struct subject *s, const char *line)
+static int is_asked(struct subject *s, const char *line)
 {
-	return !s->only || strstr(line, s->only);
+	int is = !s->only || strstr(line, s->only);
+
+	s->n_asked += (unsigned)is;
+	return is;
 }
 
 /* A command that reads n events, and what part of the walk's rate is asked for. */
@@ -392,6 +395,10 @@ int main(int argc, char **argv)
 	measure_sums(&s);
 	measure_drawing(&s);
 	unlink(picture);
+	if (!s.n_asked) {
+		fprintf(stderr, "commands: no line has \"%s\"\n", s.only);
+		return 1;
+	}
 	if (s.n_missed)
 		printf("%u limits MISSED\n", s.n_missed);
 	else

@@ -10,7 +10,7 @@ struct profile_attached {
 	uint64_t pid, for_ns; /* 0: until a signal comes or it ends */
 	const char *trace, *probes; /* SPECs, separated by commas */
 	const char *mask;	    /* classes that come with them */
-	unsigned source;	    /* 0: what can be had; 1: perf events; 2: timers */
+	unsigned source;	    /* 0, 2: timers; 1: perf events; 3: those where they can be had */
 	int kernel;		    /* context switches and page faults, too */
 	int force;
 };

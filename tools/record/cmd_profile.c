@@ -16,10 +16,11 @@ struct profile_command {
 	struct run run;
 	uint64_t rate, pid, for_ns;
 	int force, off, asked_mask;
-	enum profile_source { PROFILE_ANY, PROFILE_PERF, PROFILE_TIMERS } source; /* as the provider counts them */
+	/* As the provider counts them. */
+	enum profile_source { PROFILE_DEFAULT, PROFILE_PERF, PROFILE_TIMERS, PROFILE_ANY } source;
 };
 
-static const char *const profile_sources[] = { "any", "perf", "timers", NULL };
+static const char *const profile_sources[] = { "perf", "timers", "any", NULL };
 
 static const struct option_row profile_rows[] = {
 	OPTION_NUMBER('p', "pid", "PID", struct profile_command, pid, 1, INT32_MAX,
@@ -28,8 +29,8 @@ static const struct option_row profile_rows[] = {
 		    "10s or 500ms", "with -p: so long (until ^C, or its end)"),
 	OPTION_NUMBER('F', "rate", "HZ", struct profile_command, rate, 1, 50000,
 		      "samples of each thread in a second of its CPU time (997)"),
-	OPTION_WORD(0, "source", "WHAT", struct profile_command, source, PROFILE_ANY, profile_sources,
-		    "perf: samples of the kernel's, no signal is sent; timers: of each thread; any: as can be had (any)"),
+	OPTION_WORD(0, "source", "WHAT", struct profile_command, source, PROFILE_PERF, profile_sources,
+		    "perf: samples of the kernel's, no signal is sent; timers: of each thread; any: perf if it can be had (timers)"),
 	OPTION_TEXT('o', "output", "TRACE", struct profile_command, run.trace,
 		    "the trace; an older one moves aside (default: ktr.out)"),
 	OPTION_TEXT('e', "entries", "N", struct profile_command, run.entries,

@@ -149,6 +149,8 @@ int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format 
 
 int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error *err)
 {
+	if (rc != 0 && e->format->stop != NULL)
+		e->format->stop(e);
 	if (rc == 0 && e->format->slices != NULL)
 		rc = ktr__slices_end(&e->slices);
 	if (rc == 0 && e->format->end != NULL)

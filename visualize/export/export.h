@@ -41,6 +41,7 @@ struct ktr__export_format {
 	int (*loss)(struct ktr__export *e, const struct ktr_loss *loss);
 	int (*end)(struct ktr__export *e); /* after the last event */
 	void (*free)(struct ktr__export *e);
+	void (*stop)(struct ktr__export *e); /* something went wrong: nobody writes to the file any more */
 	const struct ktr__slices_to *slices; /* context: the export */
 	enum ktr__export_sharing sharing;
 	const char *file_name; /* of a file in a folder, where that is given instead of a file; NULL: none may be */

@@ -541,11 +541,15 @@ static int parquet_begin(struct ktr__export *e)
 	return parquet_clear(p->fills);
 }
 
+static void parquet_stop(struct ktr__export *e)
+{
+	parquet_wait(e->data);
+}
+
 static void parquet_free(struct ktr__export *e)
 {
 	struct parquet *p = e->data;
 
-	parquet_wait(p);
 	for (unsigned i = 0; i < COLUMNS; i++) {
 		free(p->rows[0].values[i].bytes);
 		free(p->rows[1].values[i].bytes);
@@ -585,10 +589,10 @@ static int parquet_end(struct ktr__export *e)
 	unsigned last = 0, inner = 0;
 	char digits[24];
 	uint32_t length;
-	int rc = parquet_flush(e);
+	int rc = parquet_flush(e), written = parquet_wait(p);
 
 	if (rc == 0)
-		rc = parquet_wait(p);
+		rc = written;
 	if (rc != 0) {
 		e->error = p->error; /* the file's, if it is one */
 		return rc;
@@ -622,5 +626,6 @@ const struct ktr__export_format ktr__export_parquet = {
 	.loss = parquet_loss,
 	.end = parquet_end,
 	.free = parquet_free,
+	.stop = parquet_stop,
 	.sharing = KTR__EXPORT_APART,
 };

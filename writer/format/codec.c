@@ -526,7 +526,7 @@ void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until
 			if (from.end - at < CODEC_PASS_BYTES || codec_load16(at) != head)
 				break;
 			ns = codec_get_time(at + 2, time_ns);
-			if (ns > until_ns || (codec_load32(at + 6) & ~KTR_WORD_APPROX) != word)
+			if (ns < time_ns || ns > until_ns || (codec_load32(at + 6) & ~KTR_WORD_APPROX) != word)
 				break;
 			args = codec_pass_args(at + 10, from.end, program);
 			if (!args)

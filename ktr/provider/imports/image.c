@@ -21,13 +21,19 @@ bool ktr__image_has_other(uintptr_t address)
 	return false;
 }
 
-/* libktr.so.0, libktr-writer.so, libktrread.so: as the Makefile calls them. */
+/* As the Makefile calls them: libktr.so.0, libktr-writer.so. A host's own plugin may be libktr-it.so. */
 static bool image_is_ktr(const char *path)
 {
+	static const char *const names[] = { "libktr",	     "libktrread",     "libktr-writer", "libktr-agent",
+					     "libktr-probe", "libktr-fbt",     "libktr-profil", "libktr-provider",
+					     "libktr-task",  "libktr-dtrace" };
 	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+	const char *dot = name ? strstr(name, ".so") : NULL;
 
-	return name && (strncmp(name, "libktr.so", 9) == 0 || strncmp(name, "libktr-", 7) == 0 ||
-			strncmp(name, "libktrread.so", 13) == 0);
+	for (unsigned i = 0; dot && i < sizeof(names) / sizeof(names[0]); i++)
+		if ((size_t)(dot - name) == strlen(names[i]) && memcmp(name, names[i], strlen(names[i])) == 0)
+			return dot[3] == '\0' || dot[3] == '.';
+	return false;
 }
 
 static int image_visit(struct dl_phdr_info *info, size_t size, void *context)

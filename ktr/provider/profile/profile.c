@@ -57,9 +57,10 @@ static bool profile_has_key;
 static __thread bool profile_is_small __attribute__((tls_model("initial-exec"))); /* its stack: it has no timer */
 
 /* Knobs of the program's own, both: which source is asked for, and which is used; PROFILE_BY_*. */
-#define PROFILE_BY_NONE	  0 /* asked for: whichever can be had */
+#define PROFILE_BY_NONE	  0 /* asked for: timers */
 #define PROFILE_BY_PERF	  1
 #define PROFILE_BY_TIMERS 2
+#define PROFILE_BY_ANY	  3 /* asked for: perf events, else timers */
 static uint64_t profile_no_word[2];
 static uint64_t *profile_asked = &profile_no_word[0], *profile_used = &profile_no_word[1];
 
@@ -314,13 +315,13 @@ static void profile_say(uint64_t used, const struct ktr_error *why_not)
 			      why_not ? ")" : "");
 }
 
-/* Samples by perf events, unless somebody wants timers. 0, 1: by timers; or -errno, where those are not wanted. */
+/* Samples by perf events, where somebody wants them. 0, 1: by timers; or -errno, where those are not wanted. */
 static int profile_enable_source(struct ktr_provider_probe *probe, uint64_t period_ns, struct ktr_error *why)
 {
 	uint64_t asked = __atomic_load_n(profile_asked, __ATOMIC_RELAXED);
 	struct ktr_error why_not = KTR_ERROR_NONE;
 
-	if (asked == PROFILE_BY_TIMERS) {
+	if (asked != PROFILE_BY_PERF && asked != PROFILE_BY_ANY) {
 		profile_say(PROFILE_BY_TIMERS, NULL);
 		return 1;
 	}
@@ -493,11 +494,11 @@ static void profile_knobs(void)
 	static const struct ktr_knob asked = { .name = "debug.ktr.profile.source",
 					       .type = KTR_KNOB_UINT,
 					       .access = KTR_KNOB_RWTUN,
-					       .help = "where samples come from: 0 as can be had, 1 perf events, 2 timers of "
-						       "threads",
+					       .help = "where samples come from: 0, 2 timers of threads, 1 perf events, 3 "
+						       "perf events where they can be had, else timers",
 					       .initial = "0",
 					       .environment = "KTR_PROFILE_SOURCE",
-					       .max = PROFILE_BY_TIMERS },
+					       .max = PROFILE_BY_ANY },
 				     used = { .name = "debug.ktr.profile.used",
 					      .type = KTR_KNOB_UINT,
 					      .access = KTR_KNOB_RD,

@@ -46,6 +46,7 @@ static const char source_user[] = "user", source_kernel[] = "kernel", source_mis
 
 static struct ktr__kernel_events *source_events;
 static struct ktr_provider_probe *source_probe; /* atomic; NULL: it is off */
+static pid_t source_pid; /* who switched it on */
 static uint64_t source_period_ns;
 static clockid_t source_clock;
 static bool source_user_only;
@@ -285,7 +286,9 @@ static bool source_record(struct ktr__followed *thread, const struct perf_event_
 		*left = UINT64_MAX;
 		break;
 	case PERF_RECORD_COMM:
-		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC))
+		/* It lies in the ring of who has set the name. */
+		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC) &&
+		    memcmp(body + 4, &thread->tid, sizeof(thread->tid)) == 0)
 			source_name(thread, body + 8, strnlen(body + 8, 16), ns);
 		break;
 	case PERF_RECORD_FORK:
@@ -482,14 +485,16 @@ int ktr__source_start(struct ktr_provider_probe *probe, uint64_t period_ns, stru
 			       ktr_error_set(why, EALREADY, "another process puts the kernel's events into the session") :
 			       ktr_error_set(why, ENOMEM, "no memory");
 	}
+	source_pid = getpid();
 	__atomic_store_n(&source_probe, probe, __ATOMIC_RELEASE);
 	source_scan(NULL, false);
 	return 0;
 }
 
+/* A child of a fork that the C library does not know of has none of the rings. */
 bool ktr__source_is_on(void)
 {
-	return __atomic_load_n(&source_probe, __ATOMIC_ACQUIRE) != NULL;
+	return __atomic_load_n(&source_probe, __ATOMIC_ACQUIRE) != NULL && source_pid == getpid();
 }
 
 static void source_let_go(struct ktr__followed *thread, uint32_t state)
@@ -511,7 +516,7 @@ void ktr__source_stop(void)
 
 bool ktr__source_thread_begins(void)
 {
-	int code = ktr__followed_arm();
+	int code = ktr__source_is_on() ? ktr__followed_arm() : -ESRCH;
 
 	if (!code)
 		__atomic_store_n(&source_fresh_ns, source_now(), __ATOMIC_RELAXED);

@@ -40,7 +40,9 @@ agree() { # TRACE WHAT NS
 
 for how in '--source timers' refused; do
 	case $how in
-	refused) timeout 300 "$dir/refused" perf_event_open "$ktr" profile -o "$dir/r" "$prog" shares >"$dir/out" 2>"$dir/err" ;;
+	refused)
+		timeout 300 "$dir/refused" perf_event_open "$ktr" profile --source any -o "$dir/r" "$prog" shares >"$dir/out" 2>"$dir/err"
+		;;
 	*) profile r --source timers "$prog" shares ;;
 	esac || fail "$how: $(cat "$dir/err")"
 	is "$how: lines about it" "$(grep -c 'by timers of threads.*interrupted may be' "$dir/err")" 1
@@ -95,7 +97,7 @@ fi
 is 'lines about it' "$(grep -c 'by perf events: no signal is sent' "$dir/err")" 1
 for rate in 99 997 4999; do
 	for life in shares moments daemon; do
-		profile t -F $rate "$prog" $life || fail "$life, $rate Hz: $(cat "$dir/err")"
+		profile t --source perf -F $rate "$prog" $life || fail "$life, $rate Hz: $(cat "$dir/err")"
 		agree t "$life, $rate Hz" $((3000000000 / rate + 5000000))
 	done
 done
@@ -106,7 +108,7 @@ python3 - "$dir/json" <<-'END' || fail "a thread that blocks all signals has no 
 	sys.exit(not any(t["user_ns"] > 50e6 and t["stacks"] > 100 and not t["blocked_ns"] for t in p["threads"]))
 END
 
-profile f -F 4999 "$prog" forks || fail "forks: $(cat "$dir/err")"
+profile f --source perf -F 4999 "$prog" forks || fail "forks: $(cat "$dir/err")"
 is 'processes with samples' "$("$ktr" json "$dir/f" --filter 'class == profile' | grep -o '"pid":[0-9]*' | sort -u | wc -l)" 2
 
 # When and where: a thread on one CPU; nothing in it counts signals or timers.
@@ -159,7 +161,7 @@ int main(void)
 }
 END2
 $cc -O2 -o "$dir/where" "$dir/where.c" || { fail 'where.c'; exit 1; }
-profile w "$dir/where" || fail "where: $(cat "$dir/err")"
+profile w --source perf "$dir/where" || fail "where: $(cat "$dir/err")"
 "$ktr" json "$dir/w" --filter 'class == profile' >"$dir/json"
 python3 - "$dir/out" "$dir/json" >"$dir/log" 2>&1 <<-'END' || fail "when and where: $(tail -n 2 "$dir/log"), $(cat "$dir/out")"
 	import json, sys
@@ -183,7 +185,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/ker
 	chmod 777 "$dir/nobody" && chmod 755 "$dir"
 	rm -rf "$dir/nobody/t"
 	if (cd "$dir/nobody" && KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups "$prog" stack) 2>/dev/null; then
-		KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups timeout 300 "$ktr" profile -o "$dir/nobody/t" "$prog" shares \
+		KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups timeout 300 "$ktr" profile --source any \
+			-o "$dir/nobody/t" "$prog" shares \
 			>"$dir/out" 2>"$dir/err" || fail "another user: $(cat "$dir/err")"
 		is 'another user: lines about it' "$(grep -c 'by perf events: no signal is sent' "$dir/err")" 1
 		cp -r "$dir/nobody/t" "$dir/t2"
