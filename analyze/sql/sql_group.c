@@ -212,6 +212,7 @@ struct group_hand {
 	struct group_crew *crew;
 	struct ktr__sql_cursor cursor; /* a copy, with a reader of its own */
 	sqlite3_vtab table; /* for what it complains of, which nobody is told */
+	int is_new; /* its reader was opened for it: nothing of that is in a result yet */
 	pthread_t thread;
 };
 
@@ -255,6 +256,7 @@ static unsigned group_hire(struct group_hand *hand, unsigned n, struct group_cre
 		hand[i].cursor.lent = ktr__sql_lend(cursor->sql);
 		if (!hand[i].cursor.lent)
 			break;
+		hand[i].is_new = !hand[i].cursor.lent->reader[0];
 	}
 	return i;
 }
@@ -291,7 +293,7 @@ static int group_share(struct group_crew *crew, const struct ktr__sql_cursor *cu
 	for (unsigned i = 0; i < n; i++) {
 		sqlite3_free(hand[i].table.zErrMsg);
 		hand[i].cursor.lent->used = 0;
-		if (!atomic_load(&crew->rc))
+		if (!atomic_load(&crew->rc) || !hand[i].is_new)
 			continue;
 		ktr_reader_close(hand[i].cursor.lent->reader[0]);
 		hand[i].cursor.lent->reader[0] = NULL;

@@ -69,12 +69,12 @@ case $(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0) in
 	host=$!
 	exec 9>"$dir/go"
 	await 'became $host "$dir/small"'
-	"$ktr" profile -p $host --off-cpu -o "$dir/p" 2>"$dir/err" &
+	"$ktr" profile -p $host --source any --off-cpu -o "$dir/p" 2>"$dir/err" &
 	profiler=$!
 	await 'grep -q "system calls" "$dir/err" || ! kill -0 $profiler 2>/dev/null'
 	echo >&9
 	is 'its knobs' "$("$ktr" sysctl -p $host debug.ktr.profile | tr '\n' ' ')" \
-		"debug.ktr.profile.source: 0 debug.ktr.profile.used: $(grep -c 'by perf events' "$dir/err" | sed 's/0/2/') "
+		"debug.ktr.profile.source: 3 debug.ktr.profile.used: $(grep -c 'by perf events' "$dir/err" | sed 's/0/2/') "
 	await 'grep -q " " "$dir/said"' || fail "attached: it says nothing: $(cat "$dir/err")"
 	kill -INT $profiler
 	wait $profiler || fail "attached: $(cat "$dir/err")"

@@ -424,7 +424,7 @@ def check_nested(truth):
 def compare_page_program(truth, page):
     """The same by the program that is in the page."""
     script = b''.join(open(name, 'rb').read() for name in
-                      ('visualize/page/program/text.js', 'visualize/page/program/data.js',
+                      ('visualize/page/program/text.js', 'visualize/page/program/blob.js', 'visualize/page/program/data.js',
                        'visualize/page/program/rows.js', 'tests/page/shown.js'))
     with tempfile.NamedTemporaryFile() as file:
         file.write(page.html)
