@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads with the smallest stacks that there are, of which each uses nearly all, busy and waiting; and calls by
- * the address of a function of the C library: small_stacks [late]. Says "THREAD ns" of each, then "saved WHAT" for
- * what a saved address did.
+ * the address of a function of the C library: small_stacks [late|takes|runs]. Says "THREAD ns" of each, then "saved
+ * WHAT" for what a saved address did.
  * late: it waits for a line of input before it begins, and for another one before it calls by the address.
+ * takes: it takes signal 61 while they are there, and they go on until 60 is taken by another, and a while.
+ * runs: they go on until there is a line of input, and a while.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +28,8 @@ static int (*volatile saved_nap)(const struct timespec *, struct timespec *);
 static volatile uint64_t sink;
 static uint64_t used_ns[N];
 static int tids[N];
+static unsigned goes_on;	      /* atomic: threads do */
+static unsigned n_rounds;	      /* atomic: of all of them */
 
 static uint64_t cpu_ns(void)
 {
@@ -37,8 +43,10 @@ static __attribute__((noinline)) void busy(void)
 {
 	struct timespec nap = { 0, 2000000 };
 
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 5 || __atomic_load_n(&goes_on, __ATOMIC_ACQUIRE); i++) {
 		uint64_t end = cpu_ns() + 2000000;
+
+		__atomic_fetch_add(&n_rounds, 1, __ATOMIC_RELAXED);
 
 		while (cpu_ns() < end)
 			for (unsigned k = 0; k < 2000; k++)
@@ -70,6 +78,26 @@ static void *lives(void *number)
 	return NULL;
 }
 
+/* They go on: until that has happened, and ten rounds of each. */
+static void waits(const char *how, char *line)
+{
+	struct sigaction now = { .sa_handler = SIG_DFL };
+	struct timespec nap = { 0, 5000000 };
+	unsigned n;
+
+	if (strcmp(how, "takes") == 0) {
+		signal(61, SIG_IGN);
+		while (sigaction(60, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+			nanosleep(&nap, NULL);
+	} else if (read(0, line, 1) != 1) {
+		exit(4);
+	}
+	n = __atomic_load_n(&n_rounds, __ATOMIC_RELAXED);
+	while (__atomic_load_n(&n_rounds, __ATOMIC_RELAXED) - n < 10 * N)
+		nanosleep(&nap, NULL);
+	__atomic_store_n(&goes_on, 0, __ATOMIC_RELEASE);
+}
+
 static void *saves(void *unused)
 {
 	saved = read;
@@ -85,9 +113,11 @@ int main(int argc, char **argv)
 	pthread_attr_t attr;
 	int pipe_fd[2];
 	char c = 0;
+	bool late = argc > 1 && strcmp(argv[1], "late") == 0;
 
 	alarm(300);
-	if (argc > 1 && read(0, *argv, 1) != 1)
+	goes_on = argc > 1 && !late;
+	if (late && read(0, *argv, 1) != 1)
 		return 1;
 	for (uintptr_t i = 0; i < N; i++) {
 		pthread_attr_init(&attr);
@@ -96,6 +126,8 @@ int main(int argc, char **argv)
 		    pthread_create(&thread[i], &attr, lives, (void *)i))
 			return 2;
 	}
+	if (argc > 1 && !late)
+		waits(argv[1], *argv);
 	pthread_create(&one, NULL, saves, NULL);
 	for (int i = 0; i < N; i++)
 		pthread_join(thread[i], NULL);
@@ -103,7 +135,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < N; i++)
 		printf("%d %llu\n", tids[i], (unsigned long long)used_ns[i]);
 	fflush(stdout);
-	if (argc > 1 && read(0, *argv, 1) != 1)
+	if (late && read(0, *argv, 1) != 1)
 		return 1;
 	if (pipe(pipe_fd) || write(pipe_fd[1], "x", 1) != 1)
 		return 3;

@@ -27,6 +27,7 @@
 
 #define PROFILE_NAP_NS 10000000
 #define PROFILE_TRIES  100 /* for the writer's next round; a process may not get to run */
+#define PROFILE_BOTH   3 /* of debug.ktr.profile.used: perf events, and timers of some */
 #define PROFILE_KERNEL KTR_KERNEL_SWITCH_CLASS "," KTR_KERNEL_FAULT_CLASS
 
 static volatile sig_atomic_t profile_stop;
@@ -102,12 +103,18 @@ static int profile_begin(const struct profile_attached *p, const char *session, 
 
 static void profile_say(const struct profile_attached *p, const char *session)
 {
-	if (attach_knobs_number(session, "debug.ktr.profile.used") == 1)
+	if (attach_knobs_number(session, "debug.ktr.profile.used") % 2)
 		fprintf(stderr, "ktr: sampling process %d by perf events: its system calls are not interrupted\n",
 			(int)p->pid);
 	else
 		fprintf(stderr, "ktr: sampling process %d by timers of its threads: system calls that it does not expect to "
 				"be interrupted may be; ktr-profile(1)\n", (int)p->pid);
+}
+
+static void profile_say_both(const struct profile_attached *p, const char *session)
+{
+	if (attach_knobs_number(session, "debug.ktr.profile.used") == PROFILE_BOTH)
+		fprintf(stderr, "ktr: some threads of process %d could have no perf event, and had timers\n", (int)p->pid);
 }
 
 /* Has it ended? A parent may not have noticed yet. fd: of the process; < 0: it has none. */
@@ -160,6 +167,7 @@ int profile_attached(const struct profile_attached *p)
 	} else {
 		profile_say(p, session);
 		profile_wait(p, fd, &before);
+		profile_say_both(p, session);
 	}
 	if (!profile_has_ended(p, fd) && detach_process(p->command, p->pid) && !profile_has_ended(p, fd))
 		rc = 1;

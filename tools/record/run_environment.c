@@ -4,6 +4,7 @@
 #include "ktr/session/kernel_event.h"
 #include "tools/ask/ask_heap.h"
 #include "tools/ask/ask_locks.h"
+#include "tools/record/run_filters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +125,8 @@ static int environment_probes(const struct run *run)
 
 int run_environment(const struct run *run)
 {
+	uint64_t filters;
+
 	if (environment_probes(run))
 		return -1;
 	environment_set("KTR_ROTATE_SIZE", run->rotate.bytes, "");
@@ -132,6 +135,8 @@ int run_environment(const struct run *run)
 	environment_set("KTR_FREEZE_AFTER", run->after, "");
 	environment_set("KTR_FBT_LONGER", run->longer_ns, "ns");
 	environment_set("KTR_PROFILE_SOURCE", run->profile_source ? run->profile_source : UINT64_MAX, "");
+	filters = run->profile ? run_filters_spare() : 0;
+	environment_set("KTR_PROFILE_FILTERS", filters ? filters : UINT64_MAX, "");
 	environment_set("KTR_FBT_DEPTH", run->depth, "");
 	if (run->callers)
 		setenv("KTR_FBT_WITHIN", "1", 1);

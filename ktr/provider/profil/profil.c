@@ -146,7 +146,7 @@ static int profil_start(void)
 	if (ktr_profil_thread())
 		code = -errno;
 	else
-		ktr__profile_scan(false);
+		ktr__profile_scan(false, NULL);
 	return code;
 }
 
@@ -158,7 +158,7 @@ static int profil_switch(const struct ktr__histogram *histogram)
 
 	if (goes_on) {
 		ktr__profile_reap();
-		ktr__profile_scan(false);
+		ktr__profile_scan(false, NULL);
 		return 0;
 	}
 	profil_stop();

@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An event stays as long as its ring is mapped, so no descriptor is kept: a host that closes all of them takes none
- * of ours, and finds none. Rings are no child's after fork(2).
+ * A thread that begins takes a place, asks the opener for an event, and waits until it has one, for a moment at
+ * most: it uses no CPU time meanwhile, so that none goes by without samples.
  *
- * The first sample of a thread that has just begun is to come at a random place in its first period, so that
- * threads which live for less than one have their share; the kernel can only count down from one number again and
- * again. So such a thread's first event tells once, and who reads that gives it another one: what it runs until
- * then has no stack, but is counted.
+ * Its first sample is to come at a random place in its first period, so that threads which live for less than one
+ * have their share; the kernel can only count down from one number again and again. So such a thread's first event
+ * tells once, and who reads that asks for another one: what it runs until then has no stack, but is counted.
  *
  * A thread's place is its number's remainder, taken by compare-and-swap, as in ktr/provider/timer/threads.c. Who
- * changes its state from something to NOBODY lets it go.
+ * changes its state from something to NOBODY lets it go. Then the opener may be about it, and the thread may wait
+ * yet: the last of them frees the place.
+ *
+ *	job	none, adopted -> asked (by who asks) -> opening -> done, failed (the opener) -> adopted (by who reads)
+ *		any -> gone (by who lets it go); it is the opener's to free if it was opening
+ *	waits	0 -> 1 (who waits) -> 0; 1 -> 2: whom it waits for frees nothing, it does
  */
 #include "ktr/provider/profile/followed.h"
 
+#include "ktr/provider/profile/opener.h"
+
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FOLLOWED_N 65536u /* places */
-#define FOLLOWED_PAGE 4096ul
-#define FOLLOWED_ROOMY (64ul << 20)  /* [bytes] of all rings: beyond it a further one is as small as can be */
-#define FOLLOWED_MOST  (256ul << 20) /* [bytes] beyond it there is none */
-#define FOLLOWED_REGISTERS (1u << 6 | 1u << 7 | 1u << 8) /* rbp, rsp, rip: enum perf_event_x86_regs */
+#define FOLLOWED_N	 65536u	    /* places */
+#define FOLLOWED_WAIT_NS 10000000   /* at most, by a thread of the program's */
+#define FOLLOWED_ADD_NS	 1000000000 /* by ours */
 
-static struct ktr__followed *followed_at;    /* [FOLLOWED_N], a mapping */
-static uint64_t followed_taken[FOLLOWED_N / 64];    /* a bit for each place that is taken; atomic */
+enum followed_job { JOB_NONE, JOB_ASKED, JOB_OPENING, JOB_DONE, JOB_FAILED, JOB_ADOPTED, JOB_GONE };
+
+static struct ktr__followed *followed_at;	 /* [FOLLOWED_N], a mapping */
+static uint64_t followed_taken[FOLLOWED_N / 64]; /* a bit for each place that is taken; atomic */
+static uint64_t followed_asked[FOLLOWED_N / 64]; /* and whose job is asked for */
 static struct ktr__followed_ask followed_ask;
-static size_t followed_bytes;	   /* of all rings; atomic */
 static uint64_t followed_since_ns; /* CLOCK_MONOTONIC */
-static uint32_t followed_on;       /* atomic */
+static uint32_t followed_on;	   /* atomic */
 
 static uint64_t followed_clock(clockid_t clock)
 {
@@ -58,97 +65,6 @@ static uint64_t followed_random(uint64_t seed)
 	return seed ^ seed >> 31;
 }
 
-/* ---- events ---- */
-
-/* tid 0: the calling thread. It does not count before it is told to. The descriptor or -errno. */
-static int followed_open(const struct ktr__followed_ask *ask, uint32_t tid, uint64_t period_ns,
-			 uint32_t stack_bytes)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = period_ns,
-		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-		.sample_regs_user = FOLLOWED_REGISTERS,
-		.sample_stack_user = stack_bytes,
-		.sample_id_all = 1,
-		.disabled = 1,
-		.comm = 1,
-		.task = 1,
-		.use_clockid = 1,
-		.clockid = ask->clock,
-		.exclude_hv = 1,
-		.exclude_kernel = ask->user_only,
-		.watermark = 1, /* nobody is woken */
-		.wakeup_watermark = UINT32_MAX,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* Its ring; with less memory than was asked for where that is not to be had. 0 or -errno. */
-static int followed_map(struct ktr__followed *thread, int fd, size_t bytes, size_t least)
-{
-	size_t all = __atomic_load_n(&followed_bytes, __ATOMIC_RELAXED);
-
-	if (all + least > FOLLOWED_MOST)
-		return -ENOMEM;
-	if (all + bytes > FOLLOWED_ROOMY)
-		bytes = least;
-	for (; bytes >= least && bytes >= FOLLOWED_PAGE; bytes /= 2) {
-		void *map = mmap(NULL, bytes + FOLLOWED_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-		if (map == MAP_FAILED)
-			continue;
-		thread->map = map;
-		thread->bytes = bytes;
-		__atomic_fetch_add(&followed_bytes, bytes, __ATOMIC_RELAXED);
-		return 0;
-	}
-	return errno ? -errno : -ENOMEM;
-}
-
-static void followed_unmap(struct ktr__followed *thread)
-{
-	if (!thread->map)
-		return;
-	munmap(thread->map, thread->bytes + FOLLOWED_PAGE);
-	thread->map = NULL;
-	__atomic_fetch_sub(&followed_bytes, thread->bytes, __ATOMIC_RELAXED);
-}
-
-/* The least that one sample has room in. */
-static size_t followed_least(uint32_t stack_bytes)
-{
-	size_t bytes = FOLLOWED_PAGE;
-
-	while (bytes < stack_bytes + 256)
-		bytes *= 2;
-	return bytes;
-}
-
-/* once: it tells one sample, after that time. 0 or -errno. */
-static int followed_begin(const struct ktr__followed_ask *ask, struct ktr__followed *thread, uint32_t tid,
-		      uint64_t period_ns, bool once)
-{
-	uint32_t stack_bytes = thread->is_wide ? ask->wide_stack_bytes : ask->stack_bytes;
-	size_t bytes = thread->is_wide ? ask->wide_ring_bytes : ask->ring_bytes;
-	size_t least = followed_least(stack_bytes);
-	int fd = followed_open(ask, tid, period_ns, stack_bytes), code;
-
-	if (fd < 0)
-		return fd;
-	code = followed_map(thread, fd, once ? 2 * least : bytes, least);
-	if (!code && ioctl(fd, once ? PERF_EVENT_IOC_REFRESH : PERF_EVENT_IOC_ENABLE, once ? 1 : 0)) {
-		code = -errno;
-		followed_unmap(thread);
-	}
-	close(fd);
-	return code;
-}
-
 /* ---- places ---- */
 
 static struct ktr__followed *followed_place(uint32_t tid)
@@ -162,9 +78,19 @@ static void followed_free(struct ktr__followed *thread)
 {
 	uint32_t place = (uint32_t)(thread - followed_at);
 
-	followed_unmap(thread);
+	ktr__event_close(&thread->event);
+	ktr__event_close(&thread->next);
+	__atomic_store_n(&thread->job, JOB_NONE, __ATOMIC_RELAXED);
+	__atomic_store_n(&thread->waits, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_and(&followed_taken[place / 64], ~(1ull << place % 64), __ATOMIC_RELAXED);
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+}
+
+/* Of one that is nobody's: unless who waits does it. */
+static void followed_put(struct ktr__followed *thread)
+{
+	if (__atomic_exchange_n(&thread->waits, 2, __ATOMIC_ACQ_REL) != 1)
+		followed_free(thread);
 }
 
 /* NULL: it is taken, by whom *whose says. */
@@ -177,25 +103,22 @@ static struct ktr__followed *followed_take(uint32_t tid, uint32_t *whose)
 	    !__atomic_compare_exchange_n(&thread->tid, whose, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return NULL;
 	__atomic_fetch_or(&followed_taken[tid % FOLLOWED_N / 64], 1ull << tid % 64, __ATOMIC_RELAXED);
+	thread->n_told = thread->n_due = 0;
 	thread->n_short = 0;
 	thread->is_wide = false;
-	return thread;
-}
-
-/* From then on who reads has it. */
-static int followed_publish(struct ktr__followed *thread, uint32_t state)
-{
-	thread->n_told = 0;
 	thread->cpu = 0;
 	thread->name[0] = '\0';
 	thread->end_ns = 0;
-	__atomic_store_n(&thread->state, state, __ATOMIC_SEQ_CST);
-	/* Switched off meanwhile: it is let go by us, or by who did that. */
-	if (!__atomic_load_n(&followed_on, __ATOMIC_SEQ_CST) &&
-	    __atomic_compare_exchange_n(&thread->state, &state, KTR__FOLLOWED_NOBODY, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
-		followed_free(thread);
-	return 0;
+	__atomic_store_n(&thread->waits, 1, __ATOMIC_RELAXED);
+	return thread;
+}
+
+void ktr__followed_let_go(struct ktr__followed *thread)
+{
+	if (__atomic_exchange_n(&thread->state, KTR__FOLLOWED_NOBODY, __ATOMIC_SEQ_CST) == KTR__FOLLOWED_NOBODY)
+		return;
+	if (__atomic_exchange_n(&thread->job, JOB_GONE, __ATOMIC_ACQ_REL) != JOB_OPENING)
+		followed_put(thread);
 }
 
 bool ktr__followed_has(uint32_t tid)
@@ -205,26 +128,134 @@ bool ktr__followed_has(uint32_t tid)
 	return thread && __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE) == tid;
 }
 
+/* ---- jobs ---- */
+
+/* idle: what its job is until then; otherwise it is under way, or has been let go. */
+static void followed_job(struct ktr__followed *thread, uint32_t idle, uint64_t period_ns, bool once, bool wide)
+{
+	uint32_t place = (uint32_t)(thread - followed_at);
+
+	if (__atomic_load_n(&thread->job, __ATOMIC_ACQUIRE) != idle)
+		return;
+	thread->job_period_ns = period_ns;
+	thread->job_once = once;
+	thread->job_wide = wide;
+	if (!__atomic_compare_exchange_n(&thread->job, &idle, JOB_ASKED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	__atomic_fetch_or(&followed_asked[place / 64], 1ull << place % 64, __ATOMIC_SEQ_CST);
+	ktr__opener_wake();
+}
+
+static int followed_open(struct ktr__followed *thread)
+{
+	const struct ktr__followed_ask *ask = &followed_ask;
+	struct ktr__event_ask event = {
+		.tid = thread->tid,
+		.period_ns = thread->job_period_ns,
+		.clock = ask->clock,
+		.stack_bytes = thread->job_wide ? ask->wide_stack_bytes : ask->stack_bytes,
+		.ring_bytes = thread->job_wide ? ask->wide_ring_bytes : ask->ring_bytes,
+		.once = thread->job_once,
+	};
+
+	return ktr__opener_may() ? ktr__event_open(&thread->next, &event) : -EPERM;
+}
+
+static void followed_serve_one(struct ktr__followed *thread)
+{
+	uint32_t was = JOB_ASKED;
+
+	if (!__atomic_compare_exchange_n(&thread->job, &was, JOB_OPENING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	thread->code = followed_open(thread);
+	was = JOB_OPENING;
+	if (!__atomic_compare_exchange_n(&thread->job, &was, thread->code ? JOB_FAILED : JOB_DONE, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		followed_put(thread);
+	/* Whoever waits there now may be another one, who looks again. */
+	syscall(SYS_futex, &thread->job, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void followed_serve(void)
+{
+	for (uint32_t i = 0; i < FOLLOWED_N / 64; i++) {
+		uint64_t asked = 0;
+
+		if (__atomic_load_n(&followed_asked[i], __ATOMIC_SEQ_CST))
+			asked = __atomic_exchange_n(&followed_asked[i], 0, __ATOMIC_SEQ_CST);
+		for (; asked; asked &= asked - 1)
+			followed_serve_one(&followed_at[i * 64 + (uint32_t)__builtin_ctzll(asked)]);
+	}
+}
+
+/* Until its job is done, or so long. What has become of it. */
+static uint32_t followed_wait(struct ktr__followed *thread, uint64_t ns)
+{
+	uint64_t now = followed_clock(CLOCK_MONOTONIC), end = now + ns;
+	uint32_t job;
+
+	for (;;) {
+		struct timespec time = { (time_t)((end - now) / 1000000000u), (long)((end - now) % 1000000000u) };
+
+		job = __atomic_load_n(&thread->job, __ATOMIC_ACQUIRE);
+		if (job != JOB_ASKED && job != JOB_OPENING)
+			return job;
+		syscall(SYS_futex, &thread->job, FUTEX_WAIT_PRIVATE, job, &time, NULL, 0);
+		now = followed_clock(CLOCK_MONOTONIC);
+		if (now >= end)
+			return __atomic_load_n(&thread->job, __ATOMIC_ACQUIRE);
+	}
+}
+
+/* True: it was in that state. */
+static bool followed_change(struct ktr__followed *thread, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&thread->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* One that has been taken begins, in that state. 0 or -errno: it has no event. */
+static int followed_begin(struct ktr__followed *thread, uint32_t state, uint64_t period_ns, uint64_t wait_ns)
+{
+	uint32_t job;
+	int code = 0;
+
+	__atomic_store_n(&thread->state, state, __ATOMIC_SEQ_CST);
+	/* Switched off meanwhile: it is let go by us, or by who did that. */
+	if (!__atomic_load_n(&followed_on, __ATOMIC_SEQ_CST))
+		ktr__followed_let_go(thread);
+	followed_job(thread, JOB_NONE, period_ns, state == KTR__FOLLOWED_FRESH, false);
+	job = followed_wait(thread, wait_ns);
+	if (job == JOB_FAILED) {
+		code = thread->code;
+		/* Who reads leaves it to us while we wait. */
+		if (code == -ESRCH)
+			ktr__followed_let_go(thread);
+		else
+			followed_change(thread, state, KTR__FOLLOWED_REFUSED);
+	} else if (job == JOB_GONE || job == JOB_NONE) {
+		code = -ESRCH;
+	}
+	if (__atomic_exchange_n(&thread->waits, 0, __ATOMIC_ACQ_REL) == 2)
+		followed_free(thread);
+	return code;
+}
+
+/* ---- threads ---- */
+
 int ktr__followed_arm(void)
 {
 	uint32_t tid = (uint32_t)gettid(), whose;
 	struct ktr__followed *thread;
 	uint64_t after_ns;
-	int code;
 
-	if (!__atomic_load_n(&followed_on, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&followed_on, __ATOMIC_ACQUIRE) || !ktr__opener_runs())
 		return -ESRCH;
 	thread = followed_take(tid, &whose);
 	if (!thread)
 		return whose == tid ? -EEXIST : -EBUSY;
-	thread->fresh_ns = followed_clock(followed_ask.clock);
-	after_ns = 1 + followed_random(tid + thread->fresh_ns) % followed_ask.period_ns;
+	after_ns = 1 + followed_random(tid + followed_clock(CLOCK_MONOTONIC)) % followed_ask.period_ns;
 	thread->first_ns = followed_clock(CLOCK_THREAD_CPUTIME_ID) + after_ns;
-	code = followed_begin(&followed_ask, thread, 0, after_ns, true);
-	if (!code)
-		return followed_publish(thread, KTR__FOLLOWED_FRESH);
-	followed_free(thread);
-	return code;
+	return followed_begin(thread, KTR__FOLLOWED_FRESH, after_ns, FOLLOWED_WAIT_NS);
 }
 
 int ktr__followed_add(uint32_t tid, bool late)
@@ -234,38 +265,36 @@ int ktr__followed_add(uint32_t tid, bool late)
 	uint64_t now;
 	int code;
 
-	if (!__atomic_load_n(&followed_on, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&followed_on, __ATOMIC_ACQUIRE) || !ktr__opener_runs())
 		return 0;
 	thread = followed_take(tid, &whose);
 	if (!thread)
 		return whose == tid ? -EEXIST : -EBUSY;
-	code = followed_begin(&followed_ask, thread, tid, followed_ask.period_ns, false);
 	now = ktr__followed_cpu_ns(tid);
 	/* One that had none for want of one may be older than that. */
 	late = late && now < followed_clock(CLOCK_MONOTONIC) - followed_since_ns;
-	thread->fresh_ns = 0;
 	thread->first_ns = (late ? 0 : now) + 1 + followed_random(tid + followed_since_ns) % followed_ask.period_ns;
-	if (!code)
-		return followed_publish(thread, KTR__FOLLOWED_STEADY);
-	followed_free(thread);
+	code = followed_begin(thread, KTR__FOLLOWED_STEADY, followed_ask.period_ns, FOLLOWED_ADD_NS);
 	return code == -ESRCH ? 0 : code;
 }
 
-void ktr__followed_disarm(void)
+bool ktr__followed_disarm(void)
 {
 	uint32_t tid = (uint32_t)gettid(), state;
 	struct ktr__followed *thread = followed_place(tid);
 
 	if (!thread || __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE) != tid)
-		return;
+		return false;
 	prctl(PR_GET_NAME, thread->name);
 	thread->end_cpu_ns = followed_clock(CLOCK_THREAD_CPUTIME_ID);
 	thread->end_ns = followed_clock(followed_ask.clock);
-	state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
-	while (state != KTR__FOLLOWED_NOBODY && state != KTR__FOLLOWED_ENDED &&
-	       !__atomic_compare_exchange_n(&thread->state, &state, KTR__FOLLOWED_ENDED, false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_ACQUIRE))
-		;
+	do
+		state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
+	while ((state == KTR__FOLLOWED_FRESH || state == KTR__FOLLOWED_STEADY) &&
+	       !followed_change(thread, state, KTR__FOLLOWED_ENDED));
+	if (state == KTR__FOLLOWED_REFUSED)
+		ktr__followed_let_go(thread);
+	return state == KTR__FOLLOWED_FRESH || state == KTR__FOLLOWED_STEADY;
 }
 
 /* ---- who reads ---- */
@@ -285,42 +314,62 @@ void ktr__followed_each(void (*call)(struct ktr__followed *thread, uint32_t stat
 	}
 }
 
-/* Another event in the place of the one that it has. */
-static void followed_again(struct ktr__followed *thread, bool is_wide)
+int ktr__followed_adopt(struct ktr__followed *thread)
 {
-	struct ktr__followed next = { .is_wide = is_wide };
+	uint32_t job = __atomic_load_n(&thread->job, __ATOMIC_ACQUIRE);
+	int code = thread->code;
 
-	if (followed_begin(&followed_ask, &next, thread->tid, followed_ask.period_ns, false))
-		return;
-	followed_unmap(thread);
-	thread->map = next.map;
-	thread->bytes = next.bytes;
+	/* Who waits yet lets it go. */
+	if (job != JOB_DONE && (job != JOB_FAILED || __atomic_load_n(&thread->waits, __ATOMIC_ACQUIRE)))
+		return 0;
+	if (job == JOB_DONE) {
+		ktr__event_close(&thread->event);
+		thread->event = thread->next;
+		thread->next.map = NULL;
+		if (!thread->job_once)
+			followed_change(thread, KTR__FOLLOWED_FRESH, KTR__FOLLOWED_STEADY);
+	}
+	__atomic_compare_exchange_n(&thread->job, &job, JOB_ADOPTED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return code;
 }
 
 void ktr__followed_widen(struct ktr__followed *thread)
 {
 	thread->is_wide = true;
-	followed_again(thread, true);
+	followed_job(thread, JOB_ADOPTED, followed_ask.period_ns, false, true);
 }
 
 void ktr__followed_steady(struct ktr__followed *thread)
 {
-	uint32_t state = KTR__FOLLOWED_FRESH;
-
-	followed_again(thread, false);
-	__atomic_compare_exchange_n(&thread->state, &state, KTR__FOLLOWED_STEADY, false, __ATOMIC_ACQ_REL,
-				    __ATOMIC_ACQUIRE);
+	followed_job(thread, JOB_ADOPTED, followed_ask.period_ns, false, false);
 }
 
-void ktr__followed_let_go(struct ktr__followed *thread)
+/* One that ends meanwhile tells the rest itself. */
+void ktr__followed_refuse(struct ktr__followed *thread)
 {
-	if (__atomic_exchange_n(&thread->state, KTR__FOLLOWED_NOBODY, __ATOMIC_ACQ_REL) != KTR__FOLLOWED_NOBODY)
-		followed_free(thread);
+	if (followed_change(thread, KTR__FOLLOWED_FRESH, KTR__FOLLOWED_REFUSED))
+		ktr__event_close(&thread->event);
 }
 
-int ktr__followed_start(struct ktr__followed_ask *ask)
+/* ---- life ---- */
+
+/* The opener tries it on itself. */
+static int followed_try(void)
 {
-	struct ktr__followed try = { .tid = 0 };
+	struct ktr__event_ask event = { .period_ns = followed_ask.period_ns,
+					.clock = followed_ask.clock,
+					.stack_bytes = followed_ask.stack_bytes,
+					.ring_bytes = followed_ask.ring_bytes };
+	struct ktr__event try;
+	int code = ktr__event_open(&try, &event);
+
+	ktr__event_close(&try);
+	return code;
+}
+
+int ktr__followed_start(const struct ktr__followed_ask *ask, struct ktr_error *why)
+{
+	const struct ktr__opener_work work = { followed_try, followed_serve, "perf_event_open(2)", ask->n_filters };
 	int code;
 
 	if (!followed_at) {
@@ -328,27 +377,29 @@ int ktr__followed_start(struct ktr__followed_ask *ask)
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (at == MAP_FAILED)
-			return -errno;
+			return ktr_error_set(why, errno, "no memory");
 		__atomic_store_n(&followed_at, at, __ATOMIC_RELEASE);
 	}
-	ask->user_only = false;
-	code = followed_begin(ask, &try, 0, ask->period_ns, false);
-	if (code == -EACCES || code == -EPERM) {
-		ask->user_only = true;
-		code = followed_begin(ask, &try, 0, ask->period_ns, false);
-	}
-	followed_unmap(&try);
+	followed_ask = *ask;
+	code = ktr__opener_start(&work, why);
 	if (code)
 		return code;
-	followed_ask = *ask;
 	followed_since_ns = followed_clock(CLOCK_MONOTONIC);
 	__atomic_store_n(&followed_on, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
-void ktr__followed_end_all(void)
+static void followed_stop_one(struct ktr__followed *thread, uint32_t state)
+{
+	(void)state;
+	ktr__followed_let_go(thread);
+}
+
+void ktr__followed_stop(void)
 {
 	__atomic_store_n(&followed_on, 0, __ATOMIC_SEQ_CST);
+	ktr__opener_stop();
+	ktr__followed_each(followed_stop_one);
 }
 
 void ktr__followed_forked(void)
@@ -357,5 +408,7 @@ void ktr__followed_forked(void)
 	if (followed_at)
 		madvise(followed_at, FOLLOWED_N * sizeof(*followed_at), MADV_DONTNEED);
 	memset(followed_taken, 0, sizeof(followed_taken));
-	__atomic_store_n(&followed_bytes, 0, __ATOMIC_RELAXED);
+	memset(followed_asked, 0, sizeof(followed_asked));
+	ktr__event_forked();
+	ktr__opener_forked();
 }

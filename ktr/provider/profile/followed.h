@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A perf event for each thread, of the time that the thread runs, with a ring of its own: perf_event_open(2). The
- * kernel puts samples into the ring, by its own clock; no signal is sent.
+ * Threads that have perf events (event.h), which the thread of opener.h opens.
  *
- *	operation x operation	arm	end	start, scan, each, stop
+ *	operation x operation	arm	disarm	add, start, scan, each, stop
  *	any			safe, for another thread
- *	start, scan, each, stop: one at a time
+ *	add, start, each, stop: one at a time
  */
 #ifndef KTR_FOLLOWED_H
 #define KTR_FOLLOWED_H
 
-#include <linux/perf_event.h>
+#include "ktr/provider/profile/event.h"
+
+#include <ktr/error.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,23 +22,30 @@ enum ktr__followed_state {
 	KTR__FOLLOWED_NOBODY, /* or somebody who is being taken in, or let go */
 	KTR__FOLLOWED_FRESH,  /* its one sample is to come at a random place in the first period */
 	KTR__FOLLOWED_STEADY,
-	KTR__FOLLOWED_ENDED
+	KTR__FOLLOWED_ENDED,
+	KTR__FOLLOWED_REFUSED /* it can have no event; its place says so to who looks for threads */
 };
 
 struct ktr__followed {
 	uint32_t tid;	/* 0: nobody's. Atomic */
 	uint32_t state; /* enum ktr__followed_state. Atomic */
-	struct perf_event_mmap_page *map;
-	size_t bytes;	   /* of its data, a power of two */
+	struct ktr__event event; /* of who reads */
 	uint64_t first_ns; /* of its CPU time: when its first sample was due */
 	uint64_t n_told;   /* [ticks] by who reads */
-	uint64_t fresh_ns; /* of the kernel's clock: when it came in */
+	uint64_t n_due;	   /* [ticks] as of the last round, likewise */
 	/* As it ended, by the thread itself: */
 	uint64_t end_cpu_ns, end_ns;
 	char name[16];
 	uint32_t cpu; /* of its last sample, by who reads */
 	uint32_t n_short; /* samples whose stack went on beyond what came of it, likewise */
-	bool is_wide;	  /* more of its stack comes */
+	bool is_wide;	  /* more of its stack comes, or was asked for */
+	/* What the opener is asked for, and what has come of it. */
+	uint32_t job;	 /* enum followed_job. Atomic; a futex */
+	uint32_t waits;	 /* who has asked waits for it: followed.c. Atomic */
+	uint64_t job_period_ns;
+	bool job_once, job_wide;
+	struct ktr__event next;
+	int code;
 };
 
 /* What each of them asks the kernel for. */
@@ -46,25 +55,25 @@ struct ktr__followed_ask {
 	/* Of the stack that come with a sample, and of a thread's data, at most; of those that are wide */
 	uint32_t stack_bytes, wide_stack_bytes;
 	size_t ring_bytes, wide_ring_bytes;
-	bool user_only;	      /* the kernel does not let us see its own */
+	uint64_t n_filters; /* as of opener.h */
 };
 
+/* From now on threads are taken in by that. It is tried once: 0, or -errno and why, and threads are not. */
+int ktr__followed_start(const struct ktr__followed_ask *ask, struct ktr_error *why);
+
+/* Nobody is taken in any more, and all are let go. */
+void ktr__followed_stop(void);
+
 /*
- * From now on threads are taken in by that. Tries it on the calling thread: 0, or -errno, and threads are not.
- * ask->user_only is filled in.
+ * The calling thread begins. 0; -EEXIST: it is there; or -errno: it has no event, and will have none. Waits for the
+ * event, for some milliseconds at most; then it comes later.
  */
-int ktr__followed_start(struct ktr__followed_ask *ask);
-
-/* Nobody is taken in any more. Those that are stay until they are let go. */
-void ktr__followed_end_all(void);
-
-/* The calling thread begins. 0; -EEXIST: it is there; or -errno: it has no event. */
 int ktr__followed_arm(void);
 
-/* It ends. */
-void ktr__followed_disarm(void);
+/* It ends. True: it had an event. */
+bool ktr__followed_disarm(void);
 
-/* Has a thread an event? */
+/* Is a thread there, with an event or refused? */
 bool ktr__followed_has(uint32_t tid);
 
 /*
@@ -76,11 +85,20 @@ int ktr__followed_add(uint32_t tid, bool late);
 /* Calls for each that is there. */
 void ktr__followed_each(void (*call)(struct ktr__followed *thread, uint32_t state));
 
-/* By who reads: after its one sample it goes on with a period. */
+/*
+ * By who reads, when it has read what there is: what has been opened since takes the place of what was there. 0;
+ * -errno: what was asked for cannot be had, and it is as before.
+ */
+int ktr__followed_adopt(struct ktr__followed *thread);
+
+/* By who reads: after its one sample it goes on with a period, when that has been adopted. */
 void ktr__followed_steady(struct ktr__followed *thread);
 
 /* By who reads: from now on more of its stack comes, if there is memory for that. */
 void ktr__followed_widen(struct ktr__followed *thread);
+
+/* By who reads: it can have no event any more. */
+void ktr__followed_refuse(struct ktr__followed *thread);
 
 /* By who reads: it is nobody's. */
 void ktr__followed_let_go(struct ktr__followed *thread);

@@ -4,7 +4,7 @@
  * usual rates are offered, any other by its name: profile-250, profile-10ms. One at a time is on.
  *
  * Where the kernel allows perf events (source.c), it takes the samples, and no signal is sent; for threads that can
- * have none, in children of fork(2), and where that is asked for, timers are there.
+ * have none, in children of fork(2), and where that is asked for, timers are there. A thread has one of both.
  *
  * A thread's timer (threads.c) sends it a signal of real time that nobody uses. The handler finds the stack
  * (unwind.c) and records it, with how many ticks it stands for. Nothing in it waits, allocates or asks the loader.
@@ -19,6 +19,7 @@
 #include "ktr/provider/profile/code.h"
 #include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/maps.h"
+#include "ktr/provider/profile/small.h"
 #include "ktr/provider/profile/source.h"
 #include "ktr/provider/profile/unwind.h"
 #include "ktr/provider/registry/agent.h"
@@ -43,7 +44,6 @@
 
 #define PROFILE_LEAST_NS     20000ull /* 50 kHz */
 #define PROFILE_MOST_NS      100000000000ull
-#define PROFILE_LEAST_STACK  32768 /* [bytes] a smaller one may have no room for a signal's frame and its handler */
 #define PROFILE_NAPS	     200 /* of 1 ms, at the end of the process, for a round to end */
 
 static struct ktr_provider *profile_provider;
@@ -57,12 +57,13 @@ static bool profile_has_key;
 static __thread bool profile_is_small __attribute__((tls_model("initial-exec"))); /* its stack: it has no timer */
 
 /* Knobs of the program's own, both: which source is asked for, and which is used; PROFILE_BY_*. */
-#define PROFILE_BY_NONE	  0 /* asked for: timers */
+#define PROFILE_BY_NONE	  0 /* asked for: as any */
 #define PROFILE_BY_PERF	  1
 #define PROFILE_BY_TIMERS 2
-#define PROFILE_BY_ANY	  3 /* asked for: perf events, else timers */
-static uint64_t profile_no_word[2];
+#define PROFILE_BY_ANY	  3 /* asked for: perf events, else timers; used: both, for some threads could have no event */
+static uint64_t profile_no_word[3];
 static uint64_t *profile_asked = &profile_no_word[0], *profile_used = &profile_no_word[1];
+static uint64_t *profile_filters = &profile_no_word[2]; /* under which perf events may be tried */
 
 /* ---- a sample ---- */
 
@@ -152,27 +153,12 @@ static void profile_thread_ends(void *value)
 
 	if (++n_ends < PTHREAD_DESTRUCTOR_ITERATIONS)
 		pthread_setspecific(profile_key, value);
-	else if (ktr__source_is_on() && ktr__source_has((uint32_t)gettid()))
-		ktr__source_thread_ends();
+	else if (ktr__source_is_on() && ktr__source_thread_ends())
+		return;
 	else if (profile_is_small && ktr__profile_disarm() == 0)
 		profile_tell_missing(ktr__profile_due());
 	else
 		profile_tell_missing(ktr__profile_disarm());
-}
-
-static struct ktr__stack_range profile_stack(void)
-{
-	struct ktr__stack_range range = { 0, 0 };
-	pthread_attr_t attr;
-	size_t bytes;
-	void *low;
-
-	if (pthread_getattr_np(pthread_self(), &attr))
-		return range;
-	if (pthread_attr_getstack(&attr, &low, &bytes) == 0)
-		range = (struct ktr__stack_range){ (uintptr_t)low, (uintptr_t)low + bytes };
-	pthread_attr_destroy(&attr);
-	return range;
 }
 
 /* A thread of the program's begins. It may have been made with all signals blocked, as daemons do. */
@@ -185,10 +171,10 @@ static void profile_thread_begins(void)
 		pthread_setspecific(profile_key, &profile_key);
 	if (ktr__source_is_on() && ktr__source_thread_begins())
 		return;
-	stack = profile_stack();
-	profile_is_small = stack.high - stack.low < PROFILE_LEAST_STACK && stack.high;
+	stack = ktr__small_own();
+	profile_is_small = ktr__small_is(&stack);
 	if (profile_is_small) {
-		ktr__profile_refuse();
+		ktr__profile_refuse((uint32_t)gettid());
 		return;
 	}
 	sigemptyset(&set);
@@ -280,12 +266,21 @@ static void profile_provide(struct ktr_provider *provider, const char *spec)
 	}
 }
 
+/* A timer for one that runs and can have no perf event. */
+static int profile_otherwise(uint32_t tid, bool late)
+{
+	if (!ktr__small_has(tid))
+		return ktr__profile_add(tid, late);
+	ktr__profile_refuse(tid);
+	return 0;
+}
+
 static void profile_scan(void)
 {
 	if (ktr__source_is_on())
-		ktr__source_scan(ktr__profile_add);
+		ktr__source_scan();
 	else
-		ktr__profile_scan(true);
+		ktr__profile_scan(true, ktr__small_has);
 }
 
 static void profile_round(void)
@@ -315,17 +310,33 @@ static void profile_say(uint64_t used, const struct ktr_error *why_not)
 			      why_not ? ")" : "");
 }
 
+/* Some have timers, beside others that have perf events: once. */
+static void profile_say_both(void)
+{
+	int code = ktr__source_first_refused();
+
+	if (!code || __atomic_exchange_n(profile_used, PROFILE_BY_ANY, __ATOMIC_RELAXED) == PROFILE_BY_ANY ||
+	    !profile_is_asked_at_start())
+		return;
+	ktr__complain("some threads can have no perf event (%s), and have timers: system calls of theirs may be interrupted, "
+		      "see ktr-profile(1)", strerror(-code));
+}
+
 /* Samples by perf events, where somebody wants them. 0, 1: by timers; or -errno, where those are not wanted. */
 static int profile_enable_source(struct ktr_provider_probe *probe, uint64_t period_ns, struct ktr_error *why)
 {
 	uint64_t asked = __atomic_load_n(profile_asked, __ATOMIC_RELAXED);
+	const struct ktr__source_ask ask = { .probe = probe,
+					     .period_ns = period_ns,
+					     .n_filters = __atomic_load_n(profile_filters, __ATOMIC_RELAXED),
+					     .otherwise = profile_otherwise };
 	struct ktr_error why_not = KTR_ERROR_NONE;
 
-	if (asked != PROFILE_BY_PERF && asked != PROFILE_BY_ANY) {
+	if (asked == PROFILE_BY_TIMERS) {
 		profile_say(PROFILE_BY_TIMERS, NULL);
 		return 1;
 	}
-	if (ktr__source_start(probe, period_ns, &why_not) == 0) {
+	if (ktr__source_start(&ask, &why_not) == 0) {
 		profile_say(PROFILE_BY_PERF, NULL);
 		return 0;
 	}
@@ -338,7 +349,7 @@ static int profile_enable_source(struct ktr_provider_probe *probe, uint64_t peri
 /* Timers of all threads. 0 or -errno. */
 static int profile_enable_timers(struct ktr_error *why)
 {
-	int code = ktr__profile_scan(false);
+	int code = ktr__profile_scan(false, ktr__small_has);
 
 	/* Threads that some library makes past us. */
 	if (!code && !ktr__create_is_called())
@@ -446,10 +457,12 @@ static void profile_look(struct ktr_provider *provider)
 			return;
 		ktr__profile_start(profile_signal, period_ns);
 		if (!ktr__source_is_on())
-			ktr__profile_scan(false);
+			ktr__profile_scan(false, ktr__small_has);
 	}
 	ktr__profile_reap();
 	profile_scan();
+	if (ktr__source_is_on())
+		profile_say_both();
 }
 
 static const struct ktr_provider_ops profile_ops = {
@@ -494,7 +507,7 @@ static void profile_knobs(void)
 	static const struct ktr_knob asked = { .name = "debug.ktr.profile.source",
 					       .type = KTR_KNOB_UINT,
 					       .access = KTR_KNOB_RWTUN,
-					       .help = "where samples come from: 0, 2 timers of threads, 1 perf events, 3 "
+					       .help = "where samples come from: 1 perf events, 2 timers of threads, 0, 3 "
 						       "perf events where they can be had, else timers",
 					       .initial = "0",
 					       .environment = "KTR_PROFILE_SOURCE",
@@ -502,16 +515,26 @@ static void profile_knobs(void)
 				     used = { .name = "debug.ktr.profile.used",
 					      .type = KTR_KNOB_UINT,
 					      .access = KTR_KNOB_RD,
-					      .help = "where they come from: 1 perf events, 2 timers of threads, 0 none are "
-						      "asked for",
+					      .help = "where they come from: 1 perf events, 2 timers of threads, 3 timers where "
+						      "threads can have no event, 0 none are asked for",
 					      .initial = "0",
-					      .max = PROFILE_BY_TIMERS };
+					      .max = PROFILE_BY_ANY },
+				     filters = { .name = "debug.ktr.profile.filters",
+						 .type = KTR_KNOB_UINT,
+						 .access = KTR_KNOB_RWTUN,
+						 .help = "how many filters of system calls, seccomp(2), are known not to end "
+							 "the process for perf_event_open(2)",
+						 .initial = "0",
+						 .environment = "KTR_PROFILE_FILTERS",
+						 .max = UINT32_MAX };
 	uint64_t *word;
 
 	if (ktr_knob_add(&asked, &word, NULL) == 0)
 		profile_asked = word;
 	if (ktr_knob_add(&used, &word, NULL) == 0)
 		profile_used = word;
+	if (ktr_knob_add(&filters, &word, NULL) == 0)
+		profile_filters = word;
 }
 
 static void profile_begin(void)

@@ -49,7 +49,7 @@ static struct ktr_provider_probe *source_probe; /* atomic; NULL: it is off */
 static pid_t source_pid; /* who switched it on */
 static uint64_t source_period_ns;
 static clockid_t source_clock;
-static bool source_user_only;
+static int (*source_otherwise)(uint32_t tid, bool late);
 static bool source_its_end;
 static uint64_t source_fresh_ns; /* of source_clock: when the last thread came in. Atomic */
 static uint32_t source_strange;  /* atomic */
@@ -68,6 +68,10 @@ static uint64_t source_until_ns;
 
 static uint32_t source_news[SOURCE_NEWS];
 static unsigned source_n_news, source_n_old_news;
+
+static uint32_t source_refused[SOURCE_NEWS]; /* threads that can have no event, or none any more, in this round */
+static unsigned source_n_refused;
+static int source_refused_code; /* of the first thread that had none. Atomic */
 
 static uint64_t source_now(void)
 {
@@ -173,14 +177,28 @@ static uint64_t source_due(const struct ktr__followed *thread, uint64_t cpu_ns)
 	return cpu_ns < thread->first_ns ? 0 : (cpu_ns - thread->first_ns) / source_period_ns + 1;
 }
 
-/* What was due to a thread by then and has not come, but for so many. Of the kernel's own nothing else is told. */
-static void source_tell_missing(struct ktr__followed *thread, uint64_t cpu_ns, uint64_t ns, uint64_t but)
+/* What was due to a thread and has not come. Where the kernel does not let us see its own, it is that. */
+static void source_tell_due(struct ktr__followed *thread, uint64_t due, uint64_t ns)
 {
 	const struct ktr__frames none = { .word = 0 };
-	uint64_t due = source_due(thread, cpu_ns), told = thread->n_told + but;
 
-	if (due > told)
-		source_tell(thread, ns, due - told, source_user_only ? source_kernel : source_missed, &none);
+	if (due > thread->n_told)
+		source_tell(thread, ns, due - thread->n_told, thread->event.user_only ? source_kernel : source_missed,
+			    &none);
+}
+
+static void source_tell_missing(struct ktr__followed *thread, uint64_t cpu_ns, uint64_t ns)
+{
+	source_tell_due(thread, source_due(thread, cpu_ns), ns);
+}
+
+/* The kernel's own, by now: a round later, for what was lost is told with what comes after it. */
+static void source_tell_kernel(struct ktr__followed *thread)
+{
+	uint64_t due = thread->n_due;
+
+	thread->n_due = source_due(thread, ktr__followed_cpu_ns(thread->tid));
+	source_tell_due(thread, due, source_until_ns);
 }
 
 /* ---- records ---- */
@@ -272,18 +290,20 @@ static bool source_record(struct ktr__followed *thread, const struct perf_event_
 	const char *body = (const char *)(header + 1);
 	uint64_t ns = source_record_ns(header), n_lost;
 
+	if (*left == UINT64_MAX && (header->type == PERF_RECORD_SAMPLE || header->type == PERF_RECORD_LOST))
+		*left = source_due_left(thread);
+
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
-		if (*left == UINT64_MAX)
-			*left = source_due_left(thread);
 		source_sample(thread, header, !*left);
 		*left -= *left > 0;
 		break;
 	case PERF_RECORD_LOST: /* id, number */
 		memcpy(&n_lost, body + 8, sizeof(n_lost));
+		n_lost = n_lost < *left ? n_lost : *left;
 		if (n_lost)
 			source_tell(thread, ns, n_lost, source_lost, &none);
-		*left = UINT64_MAX;
+		*left -= n_lost;
 		break;
 	case PERF_RECORD_COMM:
 		/* It lies in the ring of who has set the name. */
@@ -305,8 +325,8 @@ static bool source_record(struct ktr__followed *thread, const struct perf_event_
 static const struct perf_event_header *source_next(const struct ktr__followed *thread, uint64_t tail, uint64_t head)
 {
 	static _Alignas(8) char whole[65536];
-	const char *data = (const char *)thread->map + 4096;
-	uint64_t from = tail & (thread->bytes - 1), first = thread->bytes - from;
+	const char *data = (const char *)thread->event.map + 4096;
+	uint64_t from = tail & (thread->event.bytes - 1), first = thread->event.bytes - from;
 	const struct perf_event_header *header = (const void *)(data + from);
 
 	if (head - tail < sizeof(*header) || header->size < sizeof(*header) + 8 || header->size % 8 ||
@@ -323,18 +343,22 @@ static const struct perf_event_header *source_next(const struct ktr__followed *t
 /* True: the thread has ended, by what the kernel says. */
 static bool source_read(struct ktr__followed *thread, bool *had_sample)
 {
-	uint64_t tail = thread->map->data_tail, head = __atomic_load_n(&thread->map->data_head, __ATOMIC_ACQUIRE);
+	struct perf_event_mmap_page *map = thread->event.map;
 	const struct perf_event_header *header;
-	uint64_t left = UINT64_MAX;
+	uint64_t left = UINT64_MAX, tail, head;
 	bool ended = false;
 
 	*had_sample = false;
+	if (!map)
+		return false;
+	tail = map->data_tail;
+	head = __atomic_load_n(&map->data_head, __ATOMIC_ACQUIRE);
 	while (tail != head && (header = source_next(thread, tail, head)) != NULL) {
 		*had_sample |= header->type == PERF_RECORD_SAMPLE;
 		ended |= source_record(thread, header, &left);
 		tail += header->size;
 	}
-	__atomic_store_n(&thread->map->data_tail, tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&map->data_tail, tail, __ATOMIC_RELEASE);
 	return ended;
 }
 
@@ -351,21 +375,44 @@ static void source_ended(struct ktr__followed *thread)
 	ktr__followed_let_go(thread);
 }
 
+/* It can have no event, or no other one: what was due to it by now is told, and somebody else takes it. */
+static void source_refuse(struct ktr__followed *thread, int code)
+{
+	if (code == -ESRCH) {
+		ktr__followed_let_go(thread);
+		return;
+	}
+	ktr__followed_refuse(thread);
+	source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
+	ktr__source_refused(code);
+	if (source_n_refused < SOURCE_NEWS) /* others are found by the scan */
+		source_refused[source_n_refused++] = thread->tid;
+}
+
 static void source_thread(struct ktr__followed *thread, uint32_t state)
 {
-	bool had_sample, ended = source_read(thread, &had_sample);
+	bool had_sample, ended;
+	int code;
 
+	if (state == KTR__FOLLOWED_REFUSED)
+		return;
+	ended = source_read(thread, &had_sample);
+	code = ktr__followed_adopt(thread);
 	if (state == KTR__FOLLOWED_ENDED && thread->end_ns <= source_until_ns) {
-		source_tell_missing(thread, thread->end_cpu_ns, thread->end_ns, 0);
+		source_tell_missing(thread, thread->end_cpu_ns, thread->end_ns);
 		source_ended(thread); /* samples may have come since */
 	} else if (ended && state != KTR__FOLLOWED_ENDED) {
 		source_ended(thread);
-	} else if (source_its_end || (source_user_only && state == KTR__FOLLOWED_STEADY)) {
-		source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns, !source_its_end);
+	} else if (source_its_end) {
+		source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
+	} else if (code && state == KTR__FOLLOWED_FRESH) {
+		source_refuse(thread, code);
 	} else if (had_sample && state == KTR__FOLLOWED_FRESH) {
 		ktr__followed_steady(thread);
 	} else if (thread->n_short >= SOURCE_SHORT && !thread->is_wide) {
 		ktr__followed_widen(thread);
+	} else if (thread->event.user_only && state == KTR__FOLLOWED_STEADY) {
+		source_tell_kernel(thread);
 	}
 }
 
@@ -377,16 +424,37 @@ static int source_order(const void *a, const void *b)
 	return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : x->ends - y->ends;
 }
 
+/* One that has nothing yet. */
+static void source_add(uint32_t tid, bool late)
+{
+	int code;
+
+	if (ktr__followed_has(tid) || ktr__profile_has(tid) || ktr__profile_is_ours(tid))
+		return;
+	code = ktr__followed_add(tid, late);
+	if (!code || code == -EEXIST)
+		return;
+	ktr__source_refused(code);
+	source_otherwise(tid, late);
+}
+
 /* Threads that the kernel has told of in the round before, and that have not told of themselves. */
 static void source_take_news(void)
 {
 	for (unsigned i = 0; i < source_n_old_news; i++)
-		if (!ktr__followed_has(source_news[i]))
-			ktr__followed_add(source_news[i], true);
+		source_add(source_news[i], true);
 	memmove(source_news, source_news + source_n_old_news,
 		(source_n_news - source_n_old_news) * sizeof(source_news[0]));
 	source_n_news -= source_n_old_news;
 	source_n_old_news = source_n_news;
+}
+
+/* Those that can have none have something else from now on. */
+static void source_take_refused(void)
+{
+	for (unsigned i = 0; i < source_n_refused; i++)
+		source_otherwise(source_refused[i], false);
+	source_n_refused = 0;
 }
 
 static const struct ktr__kernel_entry *source_take(uint64_t until_ns, size_t *n)
@@ -400,6 +468,7 @@ static const struct ktr__kernel_entry *source_take(uint64_t until_ns, size_t *n)
 	ktr__followed_each(source_thread);
 	ktr__maps_leave();
 	source_take_news();
+	source_take_refused();
 	for (size_t i = 0; i < source_n; i++) {
 		struct ktr__kernel_entry *entry = &source_entries[i];
 
@@ -434,51 +503,46 @@ static void source_set_pause(uint64_t period_ns, size_t ring_bytes)
 	source_ms = ms < 1 ? 1 : ms > SOURCE_MS ? SOURCE_MS : (unsigned)ms;
 }
 
-static int source_scan(int (*otherwise)(uint32_t tid), bool late)
+static void source_scan(bool late)
 {
 	DIR *dir = opendir("/proc/self/task");
 	const struct dirent *at;
-	int code = 0, one;
 
-	if (!dir)
-		return -errno;
-	while ((at = readdir(dir)) != NULL) {
+	while (dir && (at = readdir(dir)) != NULL) {
 		uint32_t tid = (uint32_t)strtoul(at->d_name, NULL, 10);
 
-		if (!tid || ktr__followed_has(tid) || ktr__profile_is_ours(tid))
-			continue;
-		one = ktr__followed_add(tid, late);
-		if (one && one != -EEXIST && otherwise)
-			one = otherwise(tid);
-		code = code || one == -EEXIST ? code : one;
+		if (tid)
+			source_add(tid, late);
 	}
-	closedir(dir);
-	return code;
+	if (dir)
+		closedir(dir);
 }
 
-int ktr__source_start(struct ktr_provider_probe *probe, uint64_t period_ns, struct ktr_error *why)
+int ktr__source_start(const struct ktr__source_ask *asked, struct ktr_error *why)
 {
-	struct ktr__followed_ask ask = { .period_ns = period_ns,
+	struct ktr__followed_ask ask = { .period_ns = asked->period_ns,
 					 .clock = ktr__kernel_events_clock(&ktr__own),
 					 .stack_bytes = SOURCE_STACK,
 					 .wide_stack_bytes = SOURCE_WIDE,
-					 .ring_bytes = source_ring_bytes(period_ns) };
+					 .ring_bytes = source_ring_bytes(asked->period_ns),
+					 .n_filters = asked->n_filters };
 	int code = ktr__kernel_open(&ktr__own, why);
 
 	if (code)
 		return code;
 	ask.wide_ring_bytes = ask.ring_bytes * (SOURCE_WIDE / SOURCE_STACK);
-	code = ktr__followed_start(&ask);
+	code = ktr__followed_start(&ask, why);
 	if (code)
-		return ktr_error_set(why, -code, "perf_event_open(2): %s", strerror(-code));
+		return code;
 	source_clock = ask.clock;
-	source_period_ns = period_ns;
-	source_user_only = ask.user_only;
-	source_set_pause(period_ns, ask.ring_bytes);
+	source_period_ns = asked->period_ns;
+	source_otherwise = asked->otherwise;
+	__atomic_store_n(&source_refused_code, 0, __ATOMIC_RELAXED);
+	source_set_pause(asked->period_ns, ask.ring_bytes);
 	source_events = ktr__kernel_events_new(&ktr__own, false, NULL, NULL);
 	code = source_events ? ktr__kernel_events_lead(source_events, &source_also) : -ENOMEM;
 	if (code) {
-		ktr__followed_end_all();
+		ktr__followed_stop();
 		ktr__kernel_events_free(source_events);
 		source_events = NULL;
 		return code == -EBUSY ?
@@ -486,8 +550,8 @@ int ktr__source_start(struct ktr_provider_probe *probe, uint64_t period_ns, stru
 			       ktr_error_set(why, ENOMEM, "no memory");
 	}
 	source_pid = getpid();
-	__atomic_store_n(&source_probe, probe, __ATOMIC_RELEASE);
-	source_scan(NULL, false);
+	__atomic_store_n(&source_probe, asked->probe, __ATOMIC_RELEASE);
+	source_scan(false);
 	return 0;
 }
 
@@ -497,21 +561,26 @@ bool ktr__source_is_on(void)
 	return __atomic_load_n(&source_probe, __ATOMIC_ACQUIRE) != NULL && source_pid == getpid();
 }
 
-static void source_let_go(struct ktr__followed *thread, uint32_t state)
-{
-	(void)state;
-	ktr__followed_let_go(thread);
-}
-
 void ktr__source_stop(void)
 {
 	ktr__source_round(true);
-	ktr__followed_end_all();
 	__atomic_store_n(&source_probe, NULL, __ATOMIC_RELEASE);
 	ktr__kernel_events_unlead();
-	ktr__followed_each(source_let_go);
+	ktr__followed_stop();
 	ktr__kernel_events_free(source_events);
 	source_events = NULL;
+}
+
+void ktr__source_refused(int code)
+{
+	int none = 0;
+
+	__atomic_compare_exchange_n(&source_refused_code, &none, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+int ktr__source_first_refused(void)
+{
+	return __atomic_load_n(&source_refused_code, __ATOMIC_RELAXED);
 }
 
 bool ktr__source_thread_begins(void)
@@ -520,22 +589,31 @@ bool ktr__source_thread_begins(void)
 
 	if (!code)
 		__atomic_store_n(&source_fresh_ns, source_now(), __ATOMIC_RELAXED);
+	else if (code != -EEXIST && code != -ESRCH)
+		ktr__source_refused(code);
 	return !code || code == -EEXIST;
 }
 
-void ktr__source_thread_ends(void)
+bool ktr__source_thread_ends(void)
 {
-	ktr__followed_disarm();
+	return ktr__followed_disarm();
 }
 
-bool ktr__source_has(uint32_t tid)
+/* One that was refused has ended past us, or what it had instead has gone. */
+static void source_scan_refused(struct ktr__followed *thread, uint32_t state)
 {
-	return ktr__followed_has(tid);
+	if (state != KTR__FOLLOWED_REFUSED)
+		return;
+	if (!ktr__followed_cpu_ns(thread->tid))
+		ktr__followed_let_go(thread);
+	else if (!ktr__profile_has(thread->tid))
+		source_otherwise(thread->tid, false);
 }
 
-void ktr__source_scan(int (*otherwise)(uint32_t tid))
+void ktr__source_scan(void)
 {
-	source_scan(otherwise, true);
+	ktr__followed_each(source_scan_refused);
+	source_scan(true);
 }
 
 void ktr__source_round(bool its_end)

@@ -12,23 +12,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ktr__source_ask {
+	struct ktr_provider_probe *probe;
+	uint64_t period_ns;
+	uint64_t n_filters; /* of system calls, seccomp(2), under which it may be tried */
+	/* Takes a thread that runs and can have no event; late: what is due to it is all it has run. 0 or -errno */
+	int (*otherwise)(uint32_t tid, bool late);
+};
+
 /*
  * From now on: all threads of the process, and those that it makes. 0, or -errno and why: what the kernel refuses;
  * -EALREADY: another process of the session feeds it. Under the registry's lock, as stop() and scan().
  */
-int ktr__source_start(struct ktr_provider_probe *probe, uint64_t period_ns, struct ktr_error *why);
+int ktr__source_start(const struct ktr__source_ask *ask, struct ktr_error *why);
 void ktr__source_stop(void);
 bool ktr__source_is_on(void);
 
-/* A thread begins; false: it has no event, and needs something else. It ends. By itself. */
+/* A thread begins, itself; false: it has no event, and needs something else. It ends: as it was then. */
 bool ktr__source_thread_begins(void);
-void ktr__source_thread_ends(void);
+bool ktr__source_thread_ends(void);
 
-/* Is a thread among those? */
-bool ktr__source_has(uint32_t tid);
+/* Threads that were made past us. Once a second. */
+void ktr__source_scan(void);
 
-/* Threads that were made past us; otherwise(): for one that cannot have an event. Once a second. */
-void ktr__source_scan(int (*otherwise)(uint32_t tid));
+/* A thread can have no event; why the first one could not, 0: all have theirs. */
+void ktr__source_refused(int code);
+int ktr__source_first_refused(void);
 
 /* Takes what there is now; its_end: and what is due to threads until now, for the process ends. */
 void ktr__source_round(bool its_end);

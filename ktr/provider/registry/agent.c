@@ -38,6 +38,7 @@ static bool agent_no_main; /* atomic: the main thread has ended */
 static pthread_key_t agent_key;
 
 void (*ktr__agent_often)(void);
+void (*ktr__agent_ends)(void);
 unsigned ktr__agent_often_ms = KTR__AGENT_OFTEN_MS;
 
 static bool agent_main_is_dead(void)
@@ -102,6 +103,7 @@ static void agent_wait(uint32_t change, struct ktr__budget *budget)
 static void *agent_main(void *context)
 {
 	struct ktr__budget budget = { .base = NULL };
+	void (*ends)(void);
 	char spec[AGENT_SPEC];
 
 	(void)context;
@@ -123,8 +125,16 @@ static void *agent_main(void *context)
 	/* Under the lock: whoever registers the next provider starts the next thread. */
 	ktr__rows_leave();
 	__atomic_store_n(&agent_runs, false, __ATOMIC_RELEASE);
+	ends = __atomic_load_n(&ktr__agent_ends, __ATOMIC_ACQUIRE);
+	if (ends)
+		ends();
 	ktr__registry_unlock();
 	return NULL;
+}
+
+bool ktr__agent_runs(void)
+{
+	return __atomic_load_n(&agent_runs, __ATOMIC_ACQUIRE);
 }
 
 void ktr__agent_start(void)

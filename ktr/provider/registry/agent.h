@@ -11,6 +11,12 @@ void ktr__agent_begin(void);
 /* The thread is there, if it can be. Under the lock. */
 void ktr__agent_start(void);
 
+/* Is it there? */
+bool ktr__agent_runs(void);
+
+/* What it does when it ends, with the lock held: other threads of ours keep no process either. NULL: nothing. Atomic */
+extern void (*ktr__agent_ends)(void);
+
 /*
  * What the thread does each so many milliseconds, with the registry's lock held; NULL: nothing. Atomic, both. To be
  * set by a provider's operation, the time by itself, too.

@@ -252,12 +252,12 @@ uint64_t ktr__profile_missing(void)
 	return thread ? threads_missing(thread) : 0;
 }
 
-void ktr__profile_refuse(void)
+void ktr__profile_refuse(uint32_t tid)
 {
 	bool there;
 
 	if (threads_at && __atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE))
-		threads_take((uint32_t)gettid(), &there);
+		threads_take(tid, &there);
 }
 
 uint64_t ktr__profile_due(void)
@@ -307,18 +307,28 @@ bool ktr__profile_is_ours(uint32_t tid)
 	return strncmp(name, "ktr-", 4) == 0;
 }
 
-/* Has it a timer already? Whose name has to be looked at costs more. */
-static bool threads_has(uint32_t tid)
+bool ktr__profile_has(uint32_t tid)
 {
 	return threads_at && __atomic_load_n(&threads_at[tid % THREADS_N].tid, __ATOMIC_ACQUIRE) == tid;
 }
 
-int ktr__profile_add(uint32_t tid)
+int ktr__profile_add(uint32_t tid, bool late)
 {
-	return threads_has(tid) ? 0 : threads_arm(tid, NULL, true);
+	return ktr__profile_has(tid) ? 0 : threads_arm(tid, NULL, late);
 }
 
-int ktr__profile_scan(bool late)
+/* As of a scan. Whose name has to be looked at costs more. */
+static int threads_meet(uint32_t tid, bool late, bool (*refuses)(uint32_t tid))
+{
+	if (!tid || ktr__profile_has(tid) || ktr__profile_is_ours(tid))
+		return 0;
+	if (!refuses || !refuses(tid))
+		return threads_arm(tid, NULL, late);
+	ktr__profile_refuse(tid);
+	return 0;
+}
+
+int ktr__profile_scan(bool late, bool (*refuses)(uint32_t tid))
 {
 	DIR *dir = opendir("/proc/self/task");
 	const struct dirent *at;
@@ -327,8 +337,7 @@ int ktr__profile_scan(bool late)
 	if (!dir)
 		return -errno;
 	while ((at = readdir(dir)) != NULL) {
-		uint32_t tid = (uint32_t)strtoul(at->d_name, NULL, 10);
-		int one = tid && !threads_has(tid) && !ktr__profile_is_ours(tid) ? threads_arm(tid, NULL, late) : 0;
+		int one = threads_meet((uint32_t)strtoul(at->d_name, NULL, 10), late, refuses);
 
 		code = code ? code : one;
 	}

@@ -51,19 +51,23 @@ void ktr__profile_let_go(struct ktr__profiled *thread);
 
 /*
  * Timers for all threads that have none. -errno of the first that could not be had, else 0. late: it has been done
- * before, so these have begun since, unseen: what was due to them by now is theirs (n_late).
+ * before, so these have begun since, unseen: what was due to them by now is theirs (n_late). refuses(): may say of
+ * one that it is to have none; NULL: none is such.
  */
-int ktr__profile_scan(bool late);
+int ktr__profile_scan(bool late, bool (*refuses)(uint32_t tid));
 
-/* The calling thread is to have no timer, now and later; and what is due to all of its life then, to a period. */
-void ktr__profile_refuse(void);
+/* A thread is to have no timer, now and later; and what is due to all of the calling thread's life then, to a period. */
+void ktr__profile_refuse(uint32_t tid);
 uint64_t ktr__profile_due(void);
 
 /* Is a thread one of ktr's own? */
 bool ktr__profile_is_ours(uint32_t tid);
 
+/* Has one a timer, or is to have none? */
+bool ktr__profile_has(uint32_t tid);
+
 /* A timer for one that runs already, as of a scan. 0 or -errno. */
-int ktr__profile_add(uint32_t tid);
+int ktr__profile_add(uint32_t tid, bool late);
 
 /* Threads that have ended unseen leave their timers. */
 void ktr__profile_reap(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * refused CALL[=ERROR] PROGRAM ARGUMENTS: runs it where the kernel refuses that system call, with EACCES or that
- * error, a number.
+ * refused CALL[=ERROR|=kill] PROGRAM ARGUMENTS: runs it where the kernel refuses that system call, with EACCES or that
+ * error, a number, or ends who makes it.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -37,7 +37,9 @@ int main(int argc, char **argv)
 	if (argc < 3 || i == n)
 		return 2;
 	code[1].k = calls[i].number;
-	if (error)
+	if (error && strcmp(error, "=kill") == 0)
+		code[2].k = SECCOMP_RET_KILL_PROCESS;
+	else if (error)
 		code[2].k = SECCOMP_RET_ERRNO | (unsigned)atoi(error + 1);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
 		return 3;
