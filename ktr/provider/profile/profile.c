@@ -286,7 +286,7 @@ static void profile_scan(void)
 static void profile_round(void)
 {
 	ktr__source_round(false);
-	__atomic_store_n(&ktr__agent_often_ms, ktr__source_pause_ms(), __ATOMIC_RELAXED);
+	__atomic_store_n(&ktr__agent_often_us, ktr__source_pause_us(), __ATOMIC_RELAXED);
 }
 
 static bool profile_is_asked_at_start(void)
@@ -400,7 +400,7 @@ static void profile_disable(struct ktr_provider_probe *probe)
 	if (probe != profile_probe)
 		return;
 	__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
-	__atomic_store_n(&ktr__agent_often_ms, KTR__AGENT_OFTEN_MS, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktr__agent_often_us, KTR__AGENT_OFTEN_US, __ATOMIC_RELAXED);
 	ktr__create_restore();
 	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
 	if (ktr__source_is_on())

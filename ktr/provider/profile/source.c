@@ -37,7 +37,8 @@
 #define SOURCE_RECORD (SOURCE_STACK + 96u)
 #define SOURCE_RING   (512u << 10) /* [bytes] of a thread, at most */
 #define SOURCE_MS     20		/* between two rounds, at most */
-#define SOURCE_FRESH_MS 2		/* while threads are new */
+#define SOURCE_FRESH_US 2000		/* while threads are new, or half a period */
+#define SOURCE_FRESH_LEAST_US 200
 #define SOURCE_FRESH_NS 50000000ull
 #define SOURCE_NEWS   64 /* threads that the kernel has told of, and that may tell of themselves yet */
 
@@ -396,8 +397,10 @@ static void source_thread(struct ktr__followed *thread, uint32_t state)
 
 	if (state == KTR__FOLLOWED_REFUSED)
 		return;
+	/* Its first one, before it is read; others after the one before. */
+	code = thread->event.map ? 0 : ktr__followed_adopt(thread);
 	ended = source_read(thread, &had_sample);
-	code = ktr__followed_adopt(thread);
+	code = code ? code : ktr__followed_adopt(thread);
 	if (state == KTR__FOLLOWED_ENDED && thread->end_ns <= source_until_ns) {
 		source_tell_missing(thread, thread->end_cpu_ns, thread->end_ns);
 		source_ended(thread); /* samples may have come since */
@@ -627,13 +630,13 @@ void ktr__source_round(bool its_end)
 	source_its_end = false;
 }
 
-unsigned ktr__source_pause_ms(void)
+unsigned ktr__source_pause_us(void)
 {
-	uint64_t fresh_ns = __atomic_load_n(&source_fresh_ns, __ATOMIC_RELAXED);
+	uint64_t fresh_ns = __atomic_load_n(&source_fresh_ns, __ATOMIC_RELAXED), us = source_period_ns / 2000;
 
-	if (source_ms > SOURCE_FRESH_MS && source_now() - fresh_ns < SOURCE_FRESH_NS)
-		return SOURCE_FRESH_MS;
-	return source_ms;
+	/* What a thread runs between its first sample and our looking has no stack. */
+	us = us > SOURCE_FRESH_US ? SOURCE_FRESH_US : us < SOURCE_FRESH_LEAST_US ? SOURCE_FRESH_LEAST_US : us;
+	return us < source_ms * 1000 && source_now() - fresh_ns < SOURCE_FRESH_NS ? (unsigned)us : source_ms * 1000;
 }
 
 bool ktr__source_was_strange(void)

@@ -18,11 +18,11 @@ bool ktr__agent_runs(void);
 extern void (*ktr__agent_ends)(void);
 
 /*
- * What the thread does each so many milliseconds, with the registry's lock held; NULL: nothing. Atomic, both. To be
+ * What the thread does each so many microseconds, with the registry's lock held; NULL: nothing. Atomic, both. To be
  * set by a provider's operation, the time by itself, too.
  */
-#define KTR__AGENT_OFTEN_MS 10
+#define KTR__AGENT_OFTEN_US 10000
 extern void (*ktr__agent_often)(void);
-extern unsigned ktr__agent_often_ms; /* KTR__AGENT_OFTEN_MS, unless it is set */
+extern unsigned ktr__agent_often_us; /* KTR__AGENT_OFTEN_US, unless it is set */
 
 #endif

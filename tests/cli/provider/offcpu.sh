@@ -130,6 +130,7 @@ END2
 $cc -O2 -o "$dir/nap" "$dir/nap.c" || { fail 'nap.c'; exit 1; }
 "$dir/nap" >"$dir/said" &
 host=$!
+await 'became $host "$dir/nap"'
 status 0 "$ktr" profile -p $host --off-cpu -d 2s -o "$dir/nap.ktr"
 status 0 "$ktr" report --profile --json "$dir/nap.ktr"
 python3 - "$dir/out" <<-'END2' || fail "a program that sleeps: $(cat "$dir/out")"
