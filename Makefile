@@ -662,7 +662,7 @@ check-gmon: all ## gprof, kgmon and profil in earnest: counts and times of 2 and
 	O=$(O) sh tests/cli/bsd/kgmon.sh
 
 check-profile: all ## the profiler in earnest: the time of threads and places beside clocks, storms of loads and forks, EINTR; WHAT="truth libktr attach masked storm eintr", RATES, SEEDS, MS, SECONDS
-	FULL=1 O=$(O) sh tests/cli/provider/profile.sh
+	FULL=1 O=$(O) sh tests/cli/profile/profile.sh
 	O=$(O) tests/profile/campaign.sh $(WHAT)
 
 check-agent: all ## programs of Debian's that know nothing of ktr, under ktr run --agent and attached to: as without; PROGRAMS="git ..." ATTACHED="nginx ..."

@@ -16,7 +16,7 @@
 static size_t event_bytes; /* of all rings; atomic */
 
 /* It does not count before it is told to. The descriptor or -errno. */
-static int event_descriptor(const struct ktr__event_ask *ask, bool user_only)
+static int event_descriptor(const struct ktr__task_event_ask *ask, bool user_only)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -28,8 +28,8 @@ static int event_descriptor(const struct ktr__event_ask *ask, bool user_only)
 		.sample_stack_user = ask->stack_bytes,
 		.sample_id_all = 1,
 		.disabled = 1,
-		.comm = 1,
-		.task = 1,
+		.comm = !ask->once,
+		.task = !ask->once,
 		.use_clockid = 1,
 		.clockid = ask->clock,
 		.exclude_hv = 1,
@@ -43,7 +43,7 @@ static int event_descriptor(const struct ktr__event_ask *ask, bool user_only)
 }
 
 /* Its ring; with less memory than was asked for where that is not to be had. 0 or -errno. */
-static int event_map(struct ktr__event *event, int fd, size_t bytes, size_t least)
+static int event_map(struct ktr__task_event *event, int fd, size_t bytes, size_t least)
 {
 	size_t all = __atomic_load_n(&event_bytes, __ATOMIC_RELAXED);
 	int code = -ENOMEM;
@@ -77,28 +77,28 @@ static size_t event_least(uint32_t stack_bytes)
 	return bytes;
 }
 
-int ktr__event_open(struct ktr__event *event, const struct ktr__event_ask *ask)
+int ktr__task_event_open(struct ktr__task_event *event, const struct ktr__task_event_ask *ask)
 {
 	size_t least = event_least(ask->stack_bytes);
 	int fd = event_descriptor(ask, false), code;
 
-	*event = (struct ktr__event){ .map = NULL };
+	*event = (struct ktr__task_event){ .map = NULL };
 	if (fd == -EACCES || fd == -EPERM) {
 		event->user_only = true;
 		fd = event_descriptor(ask, true);
 	}
 	if (fd < 0)
 		return fd;
-	code = event_map(event, fd, ask->once ? 2 * least : ask->ring_bytes, least);
+	code = event_map(event, fd, ask->once ? least : ask->ring_bytes, least);
 	if (!code && ioctl(fd, ask->once ? PERF_EVENT_IOC_REFRESH : PERF_EVENT_IOC_ENABLE, ask->once ? 1 : 0)) {
 		code = -errno;
-		ktr__event_close(event);
+		ktr__task_event_close(event);
 	}
 	close(fd);
 	return code;
 }
 
-void ktr__event_close(struct ktr__event *event)
+void ktr__task_event_close(struct ktr__task_event *event)
 {
 	if (!event->map)
 		return;
@@ -107,7 +107,7 @@ void ktr__event_close(struct ktr__event *event)
 	__atomic_fetch_sub(&event_bytes, event->bytes, __ATOMIC_RELAXED);
 }
 
-void ktr__event_forked(void)
+void ktr__task_event_forked(void)
 {
 	__atomic_store_n(&event_bytes, 0, __ATOMIC_RELAXED);
 }

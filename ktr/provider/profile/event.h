@@ -14,13 +14,13 @@
 #include <stdint.h>
 #include <time.h>
 
-struct ktr__event {
+struct ktr__task_event {
 	struct perf_event_mmap_page *map; /* NULL: there is none */
 	size_t bytes;			  /* of its data, a power of two */
 	bool user_only;			  /* the kernel does not let us see its own */
 };
 
-struct ktr__event_ask {
+struct ktr__task_event_ask {
 	uint32_t tid; /* 0: the calling thread */
 	uint64_t period_ns;
 	clockid_t clock;
@@ -30,11 +30,11 @@ struct ktr__event_ask {
 };
 
 /* 0 or -errno. Nobody is woken by what comes. */
-int ktr__event_open(struct ktr__event *event, const struct ktr__event_ask *ask);
+int ktr__task_event_open(struct ktr__task_event *event, const struct ktr__task_event_ask *ask);
 
-void ktr__event_close(struct ktr__event *event); /* accepts what has none */
+void ktr__task_event_close(struct ktr__task_event *event); /* accepts what has none */
 
 /* In the child of a fork there are none. */
-void ktr__event_forked(void);
+void ktr__task_event_forked(void);
 
 #endif

@@ -4,14 +4,16 @@
  * most: it uses no CPU time meanwhile, so that none goes by without samples.
  *
  * Its first sample is to come at a random place in its first period, so that threads which live for less than one
- * have their share; the kernel can only count down from one number again and again. So such a thread's first event
- * tells once, and who reads that asks for another one: what it runs until then has no stack, but is counted.
+ * have their share; the kernel can only count down from one number again and again. So such a thread has two
+ * events: one that tells once, after that time, and one that tells at the end of each period. Samples of the second
+ * stand for what is due since the first, a period each.
  *
  * A thread's place is its number's remainder, taken by compare-and-swap, as in ktr/provider/timer/threads.c. Who
  * changes its state from something to NOBODY lets it go. Then the opener may be about it, and the thread may wait
  * yet: the last of them frees the place.
  *
- *	job	none, adopted -> asked (by who asks) -> opening -> done, failed (the opener) -> adopted (by who reads)
+ *	job	none, adopted -> asked (by who asks) -> opening -> done, failed (the opener)
+ *		-> adopted (by who reads)
  *		any -> gone (by who lets it go); it is the opener's to free if it was opening
  *	waits	0 -> 1 (who waits) -> 0; 1 -> 2: whom it waits for frees nothing, it does
  */
@@ -78,8 +80,10 @@ static void followed_free(struct ktr__followed *thread)
 {
 	uint32_t place = (uint32_t)(thread - followed_at);
 
-	ktr__event_close(&thread->event);
-	ktr__event_close(&thread->next);
+	ktr__task_event_close(&thread->first);
+	ktr__task_event_close(&thread->event);
+	ktr__task_event_close(&thread->next_first);
+	ktr__task_event_close(&thread->next);
 	__atomic_store_n(&thread->job, JOB_NONE, __ATOMIC_RELAXED);
 	__atomic_store_n(&thread->waits, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_and(&followed_taken[place / 64], ~(1ull << place % 64), __ATOMIC_RELAXED);
@@ -131,14 +135,13 @@ bool ktr__followed_has(uint32_t tid)
 /* ---- jobs ---- */
 
 /* idle: what its job is until then; otherwise it is under way, or has been let go. */
-static void followed_job(struct ktr__followed *thread, uint32_t idle, uint64_t period_ns, bool once, bool wide)
+static void followed_job(struct ktr__followed *thread, uint32_t idle, uint64_t first_ns, bool wide)
 {
 	uint32_t place = (uint32_t)(thread - followed_at);
 
 	if (__atomic_load_n(&thread->job, __ATOMIC_ACQUIRE) != idle)
 		return;
-	thread->job_period_ns = period_ns;
-	thread->job_once = once;
+	thread->job_first_ns = first_ns;
 	thread->job_wide = wide;
 	if (!__atomic_compare_exchange_n(&thread->job, &idle, JOB_ASKED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
@@ -149,23 +152,30 @@ static void followed_job(struct ktr__followed *thread, uint32_t idle, uint64_t p
 static int followed_open(struct ktr__followed *thread)
 {
 	const struct ktr__followed_ask *ask = &followed_ask;
-	struct ktr__event_ask event = {
+	struct ktr__task_event_ask event = {
 		.tid = thread->tid,
-		.period_ns = thread->job_period_ns,
+		.period_ns = ask->period_ns,
 		.clock = ask->clock,
 		.stack_bytes = thread->job_wide ? ask->wide_stack_bytes : ask->stack_bytes,
 		.ring_bytes = thread->job_wide ? ask->wide_ring_bytes : ask->ring_bytes,
-		.once = thread->job_once,
 	};
+	int code = ktr__opener_may() ? ktr__task_event_open(&thread->next, &event) : -EPERM;
 
-	return ktr__opener_may() ? ktr__event_open(&thread->next, &event) : -EPERM;
+	if (code || !thread->job_first_ns)
+		return code;
+	/* Without it the first sample is one that was due and did not come. */
+	event.once = true;
+	event.period_ns = thread->job_first_ns;
+	ktr__task_event_open(&thread->next_first, &event);
+	return 0;
 }
 
 static void followed_serve_one(struct ktr__followed *thread)
 {
 	uint32_t was = JOB_ASKED;
 
-	if (!__atomic_compare_exchange_n(&thread->job, &was, JOB_OPENING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&thread->job, &was, JOB_OPENING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
 		return;
 	thread->code = followed_open(thread);
 	was = JOB_OPENING;
@@ -213,17 +223,17 @@ static bool followed_change(struct ktr__followed *thread, uint32_t from, uint32_
 	return __atomic_compare_exchange_n(&thread->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* One that has been taken begins, in that state. 0 or -errno: it has no event. */
-static int followed_begin(struct ktr__followed *thread, uint32_t state, uint64_t period_ns, uint64_t wait_ns)
+/* One that has been taken begins. 0 or -errno: it has no event. */
+static int followed_begin(struct ktr__followed *thread, uint64_t first_ns, uint64_t wait_ns)
 {
 	uint32_t job;
 	int code = 0;
 
-	__atomic_store_n(&thread->state, state, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&thread->state, KTR__FOLLOWED_THERE, __ATOMIC_SEQ_CST);
 	/* Switched off meanwhile: it is let go by us, or by who did that. */
 	if (!__atomic_load_n(&followed_on, __ATOMIC_SEQ_CST))
 		ktr__followed_let_go(thread);
-	followed_job(thread, JOB_NONE, period_ns, state == KTR__FOLLOWED_FRESH, false);
+	followed_job(thread, JOB_NONE, first_ns, false);
 	job = followed_wait(thread, wait_ns);
 	if (job == JOB_FAILED) {
 		code = thread->code;
@@ -231,7 +241,7 @@ static int followed_begin(struct ktr__followed *thread, uint32_t state, uint64_t
 		if (code == -ESRCH)
 			ktr__followed_let_go(thread);
 		else
-			followed_change(thread, state, KTR__FOLLOWED_REFUSED);
+			followed_change(thread, KTR__FOLLOWED_THERE, KTR__FOLLOWED_REFUSED);
 	} else if (job == JOB_GONE || job == JOB_NONE) {
 		code = -ESRCH;
 	}
@@ -255,7 +265,7 @@ int ktr__followed_arm(void)
 		return whose == tid ? -EEXIST : -EBUSY;
 	after_ns = 1 + followed_random(tid + followed_clock(CLOCK_MONOTONIC)) % followed_ask.period_ns;
 	thread->first_ns = followed_clock(CLOCK_THREAD_CPUTIME_ID) + after_ns;
-	return followed_begin(thread, KTR__FOLLOWED_FRESH, after_ns, FOLLOWED_WAIT_NS);
+	return followed_begin(thread, after_ns, FOLLOWED_WAIT_NS);
 }
 
 int ktr__followed_add(uint32_t tid, bool late)
@@ -274,13 +284,13 @@ int ktr__followed_add(uint32_t tid, bool late)
 	/* One that had none for want of one may be older than that. */
 	late = late && now < followed_clock(CLOCK_MONOTONIC) - followed_since_ns;
 	thread->first_ns = (late ? 0 : now) + 1 + followed_random(tid + followed_since_ns) % followed_ask.period_ns;
-	code = followed_begin(thread, KTR__FOLLOWED_STEADY, followed_ask.period_ns, FOLLOWED_ADD_NS);
+	code = followed_begin(thread, 0, FOLLOWED_ADD_NS);
 	return code == -ESRCH ? 0 : code;
 }
 
 bool ktr__followed_disarm(void)
 {
-	uint32_t tid = (uint32_t)gettid(), state;
+	uint32_t tid = (uint32_t)gettid();
 	struct ktr__followed *thread = followed_place(tid);
 
 	if (!thread || __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE) != tid)
@@ -288,13 +298,11 @@ bool ktr__followed_disarm(void)
 	prctl(PR_GET_NAME, thread->name);
 	thread->end_cpu_ns = followed_clock(CLOCK_THREAD_CPUTIME_ID);
 	thread->end_ns = followed_clock(followed_ask.clock);
-	do
-		state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
-	while ((state == KTR__FOLLOWED_FRESH || state == KTR__FOLLOWED_STEADY) &&
-	       !followed_change(thread, state, KTR__FOLLOWED_ENDED));
-	if (state == KTR__FOLLOWED_REFUSED)
+	if (followed_change(thread, KTR__FOLLOWED_THERE, KTR__FOLLOWED_ENDED))
+		return true;
+	if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == KTR__FOLLOWED_REFUSED)
 		ktr__followed_let_go(thread);
-	return state == KTR__FOLLOWED_FRESH || state == KTR__FOLLOWED_STEADY;
+	return false;
 }
 
 /* ---- who reads ---- */
@@ -323,11 +331,13 @@ int ktr__followed_adopt(struct ktr__followed *thread)
 	if (job != JOB_DONE && (job != JOB_FAILED || __atomic_load_n(&thread->waits, __ATOMIC_ACQUIRE)))
 		return 0;
 	if (job == JOB_DONE) {
-		ktr__event_close(&thread->event);
+		ktr__task_event_close(&thread->event);
 		thread->event = thread->next;
 		thread->next.map = NULL;
-		if (!thread->job_once)
-			followed_change(thread, KTR__FOLLOWED_FRESH, KTR__FOLLOWED_STEADY);
+		if (thread->job_first_ns) {
+			thread->first = thread->next_first;
+			thread->next_first.map = NULL;
+		}
 	}
 	__atomic_compare_exchange_n(&thread->job, &job, JOB_ADOPTED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	return code;
@@ -336,19 +346,18 @@ int ktr__followed_adopt(struct ktr__followed *thread)
 void ktr__followed_widen(struct ktr__followed *thread)
 {
 	thread->is_wide = true;
-	followed_job(thread, JOB_ADOPTED, followed_ask.period_ns, false, true);
+	followed_job(thread, JOB_ADOPTED, 0, true);
 }
 
-void ktr__followed_steady(struct ktr__followed *thread)
+void ktr__followed_went(struct ktr__followed *thread)
 {
-	followed_job(thread, JOB_ADOPTED, followed_ask.period_ns, false, false);
+	ktr__task_event_close(&thread->first);
 }
 
 /* One that ends meanwhile tells the rest itself. */
-void ktr__followed_refuse(struct ktr__followed *thread)
+bool ktr__followed_refuse(struct ktr__followed *thread)
 {
-	if (followed_change(thread, KTR__FOLLOWED_FRESH, KTR__FOLLOWED_REFUSED))
-		ktr__event_close(&thread->event);
+	return followed_change(thread, KTR__FOLLOWED_THERE, KTR__FOLLOWED_REFUSED);
 }
 
 /* ---- life ---- */
@@ -356,14 +365,14 @@ void ktr__followed_refuse(struct ktr__followed *thread)
 /* The opener tries it on itself. */
 static int followed_try(void)
 {
-	struct ktr__event_ask event = { .period_ns = followed_ask.period_ns,
+	struct ktr__task_event_ask event = { .period_ns = followed_ask.period_ns,
 					.clock = followed_ask.clock,
 					.stack_bytes = followed_ask.stack_bytes,
 					.ring_bytes = followed_ask.ring_bytes };
-	struct ktr__event try;
-	int code = ktr__event_open(&try, &event);
+	struct ktr__task_event try;
+	int code = ktr__task_event_open(&try, &event);
 
-	ktr__event_close(&try);
+	ktr__task_event_close(&try);
 	return code;
 }
 
@@ -409,6 +418,6 @@ void ktr__followed_forked(void)
 		madvise(followed_at, FOLLOWED_N * sizeof(*followed_at), MADV_DONTNEED);
 	memset(followed_taken, 0, sizeof(followed_taken));
 	memset(followed_asked, 0, sizeof(followed_asked));
-	ktr__event_forked();
+	ktr__task_event_forked();
 	ktr__opener_forked();
 }

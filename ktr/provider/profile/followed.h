@@ -20,8 +20,7 @@
 
 enum ktr__followed_state {
 	KTR__FOLLOWED_NOBODY, /* or somebody who is being taken in, or let go */
-	KTR__FOLLOWED_FRESH,  /* its one sample is to come at a random place in the first period */
-	KTR__FOLLOWED_STEADY,
+	KTR__FOLLOWED_THERE,
 	KTR__FOLLOWED_ENDED,
 	KTR__FOLLOWED_REFUSED /* it can have no event; its place says so to who looks for threads */
 };
@@ -29,7 +28,8 @@ enum ktr__followed_state {
 struct ktr__followed {
 	uint32_t tid;	/* 0: nobody's. Atomic */
 	uint32_t state; /* enum ktr__followed_state. Atomic */
-	struct ktr__event event; /* of who reads */
+	/* Of who reads: once, for the first sample of a thread that has begun, and the other ones. */
+	struct ktr__task_event first, event;
 	uint64_t first_ns; /* of its CPU time: when its first sample was due */
 	uint64_t n_told;   /* [ticks] by who reads */
 	uint64_t n_due;	   /* [ticks] as of the last round, likewise */
@@ -38,13 +38,14 @@ struct ktr__followed {
 	char name[16];
 	uint32_t cpu; /* of its last sample, by who reads */
 	uint32_t n_short; /* samples whose stack went on beyond what came of it, likewise */
+	bool is_over;	  /* it had ended when it was looked at last, likewise */
 	bool is_wide;	  /* more of its stack comes, or was asked for */
 	/* What the opener is asked for, and what has come of it. */
 	uint32_t job;	 /* enum followed_job. Atomic; a futex */
 	uint32_t waits;	 /* who has asked waits for it: followed.c. Atomic */
-	uint64_t job_period_ns;
-	bool job_once, job_wide;
-	struct ktr__event next;
+	uint64_t job_first_ns; /* 0: it has begun before */
+	bool job_wide;
+	struct ktr__task_event next_first, next;
 	int code;
 };
 
@@ -91,14 +92,14 @@ void ktr__followed_each(void (*call)(struct ktr__followed *thread, uint32_t stat
  */
 int ktr__followed_adopt(struct ktr__followed *thread);
 
-/* By who reads: after its one sample it goes on with a period, when that has been adopted. */
-void ktr__followed_steady(struct ktr__followed *thread);
+/* By who reads: its first sample has come. */
+void ktr__followed_went(struct ktr__followed *thread);
 
 /* By who reads: from now on more of its stack comes, if there is memory for that. */
 void ktr__followed_widen(struct ktr__followed *thread);
 
-/* By who reads: it can have no event any more. */
-void ktr__followed_refuse(struct ktr__followed *thread);
+/* By who reads: it can have no event. False: it has ended. */
+bool ktr__followed_refuse(struct ktr__followed *thread);
 
 /* By who reads: it is nobody's. */
 void ktr__followed_let_go(struct ktr__followed *thread);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * close_range(2) makes the table, empty; on kernels that have none, unshare(2) does, and what it has is closed.
- * A file that is closed is told so (flush), by whatever table, and a message queue then forgets whom in this process
- * it was to notify: so a process that has one open has no such thread.
+ * A file that is closed is told so (flush), by whatever table, and a message queue then forgets whom in this
+ * process it was to notify: so a process that has one open has no such thread.
  *
  * A filter of system calls may have come since, to all threads at once: the thread looks at its own state before it
  * opens something, by a descriptor that it keeps for that.
@@ -29,7 +29,7 @@
 #define OPENER_STACK	(128u << 10)
 #define OPENER_NAP_NS	100000000
 #define OPENER_NAPS	20   /* it has so long to begin; it may wait for a file system */
-#define OPENER_QUEUE	0x19800202 /* MQUEUE_MAGIC of the kernel's ipc/mqueue.c */
+#define OPENER_QUEUE	0x19800202 /* the kernel's MQUEUE_MAGIC */
 #define OPENER_UNSHARE	(1u << 1)  /* CLOSE_RANGE_UNSHARE */
 
 enum opener_state { OPENER_NONE, OPENER_BEGINS, OPENER_RUNS, OPENER_FAILED, OPENER_ENDS };
@@ -221,8 +221,9 @@ int ktr__opener_start(const struct ktr__opener_work *work, struct ktr_error *why
 		__atomic_store_n(&opener_state, OPENER_NONE, __ATOMIC_SEQ_CST);
 		return ktr_error_set(why, code, "a thread that opens them: %s", strerror(code));
 	}
-	for (unsigned i = 0; i < OPENER_NAPS && __atomic_load_n(&opener_state, __ATOMIC_SEQ_CST) == OPENER_BEGINS; i++)
-		syscall(SYS_futex, &opener_state, FUTEX_WAIT_PRIVATE, OPENER_BEGINS, &nap, NULL, 0);
+	for (unsigned i = 0; i < OPENER_NAPS; i++)
+		if (__atomic_load_n(&opener_state, __ATOMIC_SEQ_CST) == OPENER_BEGINS)
+			syscall(SYS_futex, &opener_state, FUTEX_WAIT_PRIVATE, OPENER_BEGINS, &nap, NULL, 0);
 	state = OPENER_BEGINS;
 	if (__atomic_compare_exchange_n(&opener_state, &state, OPENER_ENDS, false, __ATOMIC_SEQ_CST,
 					__ATOMIC_SEQ_CST)) {

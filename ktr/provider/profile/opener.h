@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread with a table of descriptors of its own, in which there is nothing of the program's: what it opens takes no
- * number that the program may have next, is seen, closed or inherited by nobody, and holds open none of the program's
- * files, pipes and sockets.
+ * A thread with a table of descriptors of its own, in which there is nothing of the program's: what it opens takes
+ * no number that the program may have next, is seen, closed or inherited by nobody, and holds open none of the
+ * program's files, pipes and sockets.
  *
  *	operation x operation	wake, runs	start, stop
  *	any			safe		one at a time

@@ -60,7 +60,7 @@ static __thread bool profile_is_small __attribute__((tls_model("initial-exec")))
 #define PROFILE_BY_NONE	  0 /* asked for: as any */
 #define PROFILE_BY_PERF	  1
 #define PROFILE_BY_TIMERS 2
-#define PROFILE_BY_ANY	  3 /* asked for: perf events, else timers; used: both, for some threads could have no event */
+#define PROFILE_BY_ANY	  3 /* asked for: perf events, else timers; used: both, some threads could have no event */
 static uint64_t profile_no_word[3];
 static uint64_t *profile_asked = &profile_no_word[0], *profile_used = &profile_no_word[1];
 static uint64_t *profile_filters = &profile_no_word[2]; /* under which perf events may be tried */
@@ -286,7 +286,7 @@ static void profile_scan(void)
 static void profile_round(void)
 {
 	ktr__source_round(false);
-	__atomic_store_n(&ktr__agent_often_us, ktr__source_pause_us(), __ATOMIC_RELAXED);
+	__atomic_store_n(&ktr__agent_often_ms, ktr__source_pause_ms(), __ATOMIC_RELAXED);
 }
 
 static bool profile_is_asked_at_start(void)
@@ -400,7 +400,7 @@ static void profile_disable(struct ktr_provider_probe *probe)
 	if (probe != profile_probe)
 		return;
 	__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
-	__atomic_store_n(&ktr__agent_often_us, KTR__AGENT_OFTEN_US, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktr__agent_often_ms, KTR__AGENT_OFTEN_MS, __ATOMIC_RELAXED);
 	ktr__create_restore();
 	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
 	if (ktr__source_is_on())

@@ -2,9 +2,9 @@
 /*
  * The C library does not say where another thread's stack is, if all that is known is the kernel's number of it.
  * But the kernel says where the thread's list of robust mutexes begins, which lies in what the C library has of the
- * thread; where in that, and where the stack is written down, is found once, in a thread of whose stack it does say:
- * lowest address, size, and size of the guard, one after the other. What is read may be a thread's that has just
- * ended: so the kernel reads it.
+ * thread; where in that, and where the stack is written down, is found once, in a thread of whose stack it does
+ * say: lowest address, size, and size of the guard, one after the other. What is read may be a thread's that has
+ * just ended: so the kernel reads it.
  */
 #include "ktr/provider/profile/small.h"
 

@@ -37,9 +37,7 @@
 #define SOURCE_RECORD (SOURCE_STACK + 96u)
 #define SOURCE_RING   (512u << 10) /* [bytes] of a thread, at most */
 #define SOURCE_MS     20		/* between two rounds, at most */
-#define SOURCE_FRESH_US 2000		/* while threads are new, or half a period */
-#define SOURCE_FRESH_LEAST_US 200
-#define SOURCE_FRESH_NS 50000000ull
+#define SOURCE_YOUNG  16 /* [samples] of a thread: its time is told to the sample until then */
 #define SOURCE_NEWS   64 /* threads that the kernel has told of, and that may tell of themselves yet */
 
 static const char source_user[] = "user", source_kernel[] = "kernel", source_missed[] = "missed",
@@ -49,10 +47,8 @@ static struct ktr__kernel_events *source_events;
 static struct ktr_provider_probe *source_probe; /* atomic; NULL: it is off */
 static pid_t source_pid; /* who switched it on */
 static uint64_t source_period_ns;
-static clockid_t source_clock;
 static int (*source_otherwise)(uint32_t tid, bool late);
 static bool source_its_end;
-static uint64_t source_fresh_ns; /* of source_clock: when the last thread came in. Atomic */
 static uint32_t source_strange;  /* atomic */
 static unsigned source_ms;
 
@@ -73,14 +69,6 @@ static unsigned source_n_news, source_n_old_news;
 static uint32_t source_refused[SOURCE_NEWS]; /* threads that can have no event, or none any more, in this round */
 static unsigned source_n_refused;
 static int source_refused_code; /* of the first thread that had none. Atomic */
-
-static uint64_t source_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(source_clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- events ---- */
 
@@ -181,11 +169,11 @@ static uint64_t source_due(const struct ktr__followed *thread, uint64_t cpu_ns)
 /* What was due to a thread and has not come. Where the kernel does not let us see its own, it is that. */
 static void source_tell_due(struct ktr__followed *thread, uint64_t due, uint64_t ns)
 {
+	const char *how = thread->event.user_only ? source_kernel : source_missed;
 	const struct ktr__frames none = { .word = 0 };
 
 	if (due > thread->n_told)
-		source_tell(thread, ns, due - thread->n_told, thread->event.user_only ? source_kernel : source_missed,
-			    &none);
+		source_tell(thread, ns, due - thread->n_told, how, &none);
 }
 
 static void source_tell_missing(struct ktr__followed *thread, uint64_t cpu_ns, uint64_t ns)
@@ -272,27 +260,35 @@ static void source_name(const struct ktr__followed *thread, const char *name, si
 	at->entry.name = at->name;
 }
 
-static uint64_t source_due_left(const struct ktr__followed *thread)
+static uint64_t source_due_left(struct ktr__followed *thread)
 {
-	uint64_t due;
-	uint64_t cpu_ns = ktr__followed_cpu_ns(thread->tid);
+	uint64_t due, cpu_ns = ktr__followed_cpu_ns(thread->tid);
 
-	if (!cpu_ns) /* it has ended: as it says, or nobody knows */
+	thread->is_over = !cpu_ns || __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == KTR__FOLLOWED_ENDED;
+	if (thread->is_over) /* as it says, or nobody knows */
 		cpu_ns = thread->end_ns ? thread->end_cpu_ns : UINT64_MAX / 2;
-	due = source_due(thread, cpu_ns) + 1;
+	due = source_due(thread, cpu_ns) + (!thread->is_over && thread->n_told >= SOURCE_YOUNG);
 	return due > thread->n_told ? due - thread->n_told : 0;
 }
 
-/* left: samples that are due to it yet, UINT64_MAX: not asked for yet. True: the thread has ended. */
+/*
+ * A sample at the end of a period is the one that is due in the next one. In a thread that has run for a few only
+ * it stays where it is until that has come, or the thread is over, so that none has more than it has run.
+ */
+static bool source_waits(const struct ktr__followed *thread, const struct perf_event_header *header, uint64_t left,
+			 bool is_last)
+{
+	return header->type == PERF_RECORD_SAMPLE && !left && is_last && !thread->is_over &&
+	       thread->n_told < SOURCE_YOUNG;
+}
+
+/* left: samples that are due to it yet. True: the thread has ended. */
 static bool source_record(struct ktr__followed *thread, const struct perf_event_header *header, uint64_t *left)
 {
 	const struct source_fork *fork = (const void *)(header + 1);
 	const struct ktr__frames none = { .word = 0 };
 	const char *body = (const char *)(header + 1);
 	uint64_t ns = source_record_ns(header), n_lost;
-
-	if (*left == UINT64_MAX && (header->type == PERF_RECORD_SAMPLE || header->type == PERF_RECORD_LOST))
-		*left = source_due_left(thread);
 
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
@@ -323,11 +319,12 @@ static bool source_record(struct ktr__followed *thread, const struct perf_event_
 }
 
 /* The next record up to the moment, in one piece; NULL: there is none. */
-static const struct perf_event_header *source_next(const struct ktr__followed *thread, uint64_t tail, uint64_t head)
+static const struct perf_event_header *source_next(const struct ktr__task_event *event, uint64_t tail,
+						   uint64_t head)
 {
 	static _Alignas(8) char whole[65536];
-	const char *data = (const char *)thread->event.map + 4096;
-	uint64_t from = tail & (thread->event.bytes - 1), first = thread->event.bytes - from;
+	const char *data = (const char *)event->map + 4096;
+	uint64_t from = tail & (event->bytes - 1), first = event->bytes - from;
 	const struct perf_event_header *header = (const void *)(data + from);
 
 	if (head - tail < sizeof(*header) || header->size < sizeof(*header) + 8 || header->size % 8 ||
@@ -342,9 +339,9 @@ static const struct perf_event_header *source_next(const struct ktr__followed *t
 }
 
 /* True: the thread has ended, by what the kernel says. */
-static bool source_read(struct ktr__followed *thread, bool *had_sample)
+static bool source_read(struct ktr__followed *thread, const struct ktr__task_event *event, bool *had_sample)
 {
-	struct perf_event_mmap_page *map = thread->event.map;
+	struct perf_event_mmap_page *map = event->map;
 	const struct perf_event_header *header;
 	uint64_t left = UINT64_MAX, tail, head;
 	bool ended = false;
@@ -354,7 +351,11 @@ static bool source_read(struct ktr__followed *thread, bool *had_sample)
 		return false;
 	tail = map->data_tail;
 	head = __atomic_load_n(&map->data_head, __ATOMIC_ACQUIRE);
-	while (tail != head && (header = source_next(thread, tail, head)) != NULL) {
+	while (tail != head && (header = source_next(event, tail, head)) != NULL) {
+		if (left == UINT64_MAX)
+			left = source_due_left(thread);
+		if (source_waits(thread, header, left, head - tail == header->size))
+			break;
 		*had_sample |= header->type == PERF_RECORD_SAMPLE;
 		ended |= source_record(thread, header, &left);
 		tail += header->size;
@@ -376,31 +377,44 @@ static void source_ended(struct ktr__followed *thread)
 	ktr__followed_let_go(thread);
 }
 
-/* It can have no event, or no other one: what was due to it by now is told, and somebody else takes it. */
+/* It can have no event: what was due to it by now is told, and somebody else takes it. */
 static void source_refuse(struct ktr__followed *thread, int code)
 {
 	if (code == -ESRCH) {
 		ktr__followed_let_go(thread);
 		return;
 	}
-	ktr__followed_refuse(thread);
+	if (!ktr__followed_refuse(thread))
+		return;
 	source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
 	ktr__source_refused(code);
 	if (source_n_refused < SOURCE_NEWS) /* others are found by the scan */
 		source_refused[source_n_refused++] = thread->tid;
 }
 
-static void source_thread(struct ktr__followed *thread, uint32_t state)
+/* What there is of it; -errno: what was asked for cannot be had. True: it has ended. */
+static bool source_read_all(struct ktr__followed *thread, int *code)
 {
 	bool had_sample, ended;
+
+	/* Its first events, before they are read; others after the one before. */
+	*code = thread->event.map ? 0 : ktr__followed_adopt(thread);
+	source_read(thread, &thread->first, &had_sample);
+	if (had_sample)
+		ktr__followed_went(thread);
+	ended = source_read(thread, &thread->event, &had_sample);
+	*code = *code ? *code : ktr__followed_adopt(thread);
+	return ended;
+}
+
+static void source_thread(struct ktr__followed *thread, uint32_t state)
+{
+	bool ended;
 	int code;
 
 	if (state == KTR__FOLLOWED_REFUSED)
 		return;
-	/* Its first one, before it is read; others after the one before. */
-	code = thread->event.map ? 0 : ktr__followed_adopt(thread);
-	ended = source_read(thread, &had_sample);
-	code = code ? code : ktr__followed_adopt(thread);
+	ended = source_read_all(thread, &code);
 	if (state == KTR__FOLLOWED_ENDED && thread->end_ns <= source_until_ns) {
 		source_tell_missing(thread, thread->end_cpu_ns, thread->end_ns);
 		source_ended(thread); /* samples may have come since */
@@ -408,13 +422,11 @@ static void source_thread(struct ktr__followed *thread, uint32_t state)
 		source_ended(thread);
 	} else if (source_its_end) {
 		source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
-	} else if (code && state == KTR__FOLLOWED_FRESH) {
+	} else if (code && !thread->event.map) {
 		source_refuse(thread, code);
-	} else if (had_sample && state == KTR__FOLLOWED_FRESH) {
-		ktr__followed_steady(thread);
 	} else if (thread->n_short >= SOURCE_SHORT && !thread->is_wide) {
 		ktr__followed_widen(thread);
-	} else if (thread->event.user_only && state == KTR__FOLLOWED_STEADY) {
+	} else if (thread->event.user_only && state == KTR__FOLLOWED_THERE) {
 		source_tell_kernel(thread);
 	}
 }
@@ -537,7 +549,6 @@ int ktr__source_start(const struct ktr__source_ask *asked, struct ktr_error *why
 	code = ktr__followed_start(&ask, why);
 	if (code)
 		return code;
-	source_clock = ask.clock;
 	source_period_ns = asked->period_ns;
 	source_otherwise = asked->otherwise;
 	__atomic_store_n(&source_refused_code, 0, __ATOMIC_RELAXED);
@@ -590,9 +601,7 @@ bool ktr__source_thread_begins(void)
 {
 	int code = ktr__source_is_on() ? ktr__followed_arm() : -ESRCH;
 
-	if (!code)
-		__atomic_store_n(&source_fresh_ns, source_now(), __ATOMIC_RELAXED);
-	else if (code != -EEXIST && code != -ESRCH)
+	if (code && code != -EEXIST && code != -ESRCH)
 		ktr__source_refused(code);
 	return !code || code == -EEXIST;
 }
@@ -630,13 +639,9 @@ void ktr__source_round(bool its_end)
 	source_its_end = false;
 }
 
-unsigned ktr__source_pause_us(void)
+unsigned ktr__source_pause_ms(void)
 {
-	uint64_t fresh_ns = __atomic_load_n(&source_fresh_ns, __ATOMIC_RELAXED), us = source_period_ns / 2000;
-
-	/* What a thread runs between its first sample and our looking has no stack. */
-	us = us > SOURCE_FRESH_US ? SOURCE_FRESH_US : us < SOURCE_FRESH_LEAST_US ? SOURCE_FRESH_LEAST_US : us;
-	return us < source_ms * 1000 && source_now() - fresh_ns < SOURCE_FRESH_NS ? (unsigned)us : source_ms * 1000;
+	return source_ms;
 }
 
 bool ktr__source_was_strange(void)

@@ -42,8 +42,8 @@ int ktr__source_first_refused(void);
 /* Takes what there is now; its_end: and what is due to threads until now, for the process ends. */
 void ktr__source_round(bool its_end);
 
-/* [us] between two rounds. */
-unsigned ktr__source_pause_us(void);
+/* [ms] between two rounds. */
+unsigned ktr__source_pause_ms(void);
 
 /* A stack went through what is not known, since this was asked the last time. */
 bool ktr__source_was_strange(void);

@@ -39,7 +39,7 @@ static pthread_key_t agent_key;
 
 void (*ktr__agent_often)(void);
 void (*ktr__agent_ends)(void);
-unsigned ktr__agent_often_us = KTR__AGENT_OFTEN_US;
+unsigned ktr__agent_often_ms = KTR__AGENT_OFTEN_MS;
 
 static bool agent_main_is_dead(void)
 {
@@ -66,24 +66,23 @@ static bool agent_main_is_dead(void)
 /* So long, or until somebody wakes us: true. What has to be done often is done meanwhile. */
 static bool agent_rest(uint32_t change, unsigned ms)
 {
-	unsigned us = ms * 1000;
 	void (*often)(void);
 	bool woken = false;
 
 	while (!woken && __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE)) {
-		unsigned often_us = __atomic_load_n(&ktr__agent_often_us, __ATOMIC_RELAXED);
+		unsigned often_ms = __atomic_load_n(&ktr__agent_often_ms, __ATOMIC_RELAXED);
 
-		if (us <= often_us)
+		if (ms <= often_ms)
 			break;
-		woken = ktr__rows_wait(change, often_us);
-		us -= often_us;
+		woken = ktr__rows_wait(change, often_ms);
+		ms -= often_ms;
 		ktr__registry_lock();
 		often = __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE);
 		if (often)
 			often();
 		ktr__registry_unlock();
 	}
-	return woken || ktr__rows_wait(change, us);
+	return woken || ktr__rows_wait(change, ms);
 }
 
 /* A second, or until somebody wakes us. While probes are on it is looked at what they take. */

@@ -14,15 +14,15 @@ void ktr__agent_start(void);
 /* Is it there? */
 bool ktr__agent_runs(void);
 
-/* What it does when it ends, with the lock held: other threads of ours keep no process either. NULL: nothing. Atomic */
+/* What it does when it ends, with the lock held: others of ours keep no process either. NULL: nothing. Atomic */
 extern void (*ktr__agent_ends)(void);
 
 /*
- * What the thread does each so many microseconds, with the registry's lock held; NULL: nothing. Atomic, both. To be
+ * What the thread does each so many milliseconds, with the registry's lock held; NULL: nothing. Atomic, both. To be
  * set by a provider's operation, the time by itself, too.
  */
-#define KTR__AGENT_OFTEN_US 10000
+#define KTR__AGENT_OFTEN_MS 10
 extern void (*ktr__agent_often)(void);
-extern unsigned ktr__agent_often_us; /* KTR__AGENT_OFTEN_US, unless it is set */
+extern unsigned ktr__agent_often_ms; /* KTR__AGENT_OFTEN_MS, unless it is set */
 
 #endif

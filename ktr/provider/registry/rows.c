@@ -272,9 +272,9 @@ void ktr__rows_done(uint32_t change)
 		__atomic_store_n(&host->done, change, __ATOMIC_RELEASE);
 }
 
-bool ktr__rows_wait(uint32_t change, unsigned us)
+bool ktr__rows_wait(uint32_t change, unsigned ms)
 {
-	const struct timespec time = { us / 1000000, us % 1000000 * 1000l };
+	const struct timespec time = { ms / 1000, ms % 1000 * 1000000l };
 	struct ktr_offer_head *head = rows_head();
 
 	if (head)

@@ -35,7 +35,7 @@ void ktr__rows_excluded(uint32_t row, const char *why); /* it is off for good */
  */
 uint32_t ktr__rows_change(void);
 void ktr__rows_done(uint32_t change);
-bool ktr__rows_wait(uint32_t change, unsigned us);
+bool ktr__rows_wait(uint32_t change, unsigned ms);
 void ktr__rows_wake(void);
 
 #endif

@@ -56,7 +56,7 @@ void ktr__profile_let_go(struct ktr__profiled *thread);
  */
 int ktr__profile_scan(bool late, bool (*refuses)(uint32_t tid));
 
-/* A thread is to have no timer, now and later; and what is due to all of the calling thread's life then, to a period. */
+/* A thread is to have no timer, now and later; what is due to the calling thread's life then, to a period. */
 void ktr__profile_refuse(uint32_t tid);
 uint64_t ktr__profile_due(void);
 

@@ -12,7 +12,7 @@ export KTR_CONF=
 prog=$dir/offcpu
 $cc -O2 -fomit-frame-pointer -o "$prog" tests/programs/provider/offcpu.c -lpthread || { fail 'offcpu.c'; exit 1; }
 $cc -O2 -fomit-frame-pointer -Wl,-z,now -o "$prog.now" tests/programs/provider/offcpu.c -lpthread || { fail 'offcpu.c'; exit 1; }
-$cc -O2 -o "$dir/refused" tests/programs/provider/refused.c || { fail 'refused.c'; exit 1; }
+$cc -O2 -o "$dir/refused" tests/programs/profile/refused.c || { fail 'refused.c'; exit 1; }
 
 # told TRACE SOURCE WHAT: what the program said beside what the trace says
 told() {

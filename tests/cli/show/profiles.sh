@@ -8,7 +8,7 @@
 case $(uname -m) in x86_64) ;; *) skip 'ktr profile is for x86-64'; exit 0 ;; esac
 [ -e "$O/lib/libktr-agent.so" ] && [ "$(ldd /bin/true | grep -c 'libc\.so\.6')" = 1 ] || { skip 'no agent, or no glibc'; exit 0; }
 export KTR_CONF=
-$cc -O2 -g -o "$dir/a prog" tests/programs/provider/profile.c -lpthread || { fail 'profile.c'; exit 1; }
+$cc -O2 -g -o "$dir/a prog" tests/programs/profile/profile.c -lpthread || { fail 'profile.c'; exit 1; }
 go=$(command -v go || ls /usr/lib/go-*/bin/go 2>/dev/null | tail -n 1)
 
 schema=/usr/share/gocode/src/github.com/google/pprof/proto

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * To be preloaded behind the agent: of perf_event_open(2) for another thread's, that many succeed, PERF_SHIM, and all
- * others fail with EMFILE; "once": those alone whose period is a random one, of a thread that begins.
+ * To be preloaded behind the agent: of perf_event_open(2) for another thread's, that many succeed, PERF_SHIM, and
+ * all others fail with EMFILE; "once": those alone fail whose period is a random one, of a thread that begins;
+ * "steady": all others.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,8 +34,8 @@ static int shim_refuses(const struct perf_event_attr *attr, pid_t tid)
 
 	if (!how || !tid)
 		return 0;
-	if (strcmp(how, "once") == 0)
-		return attr->sample_period == 1000000000 / 997;
+	if (strcmp(how, "once") == 0 || strcmp(how, "steady") == 0)
+		return (attr->sample_period == (1000000000 + 997 / 2) / 997) == (*how == 's');
 	return __atomic_fetch_add(&n, 1, __ATOMIC_RELAXED) >= atoi(how);
 }
 

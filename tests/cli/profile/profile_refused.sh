@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 }
 END2
 $cc -O2 -o "$dir/works" "$dir/works.c" && $cc -O2 -static -o "$dir/still" "$dir/works.c" &&
-	$cc -O2 -o "$dir/refused" tests/programs/provider/refused.c || { fail 'works.c'; exit 1; }
+	$cc -O2 -o "$dir/refused" tests/programs/profile/refused.c || { fail 'works.c'; exit 1; }
 
 # ERROR TEXT: as <asm-generic/errno-base.h> and errno.h number them
 errors='1:Operation not permitted

@@ -23,7 +23,7 @@ others='bare tables deep'
 timeout 300 "$ktr" profile -F 4999 -o "$dir/t" "$dir/ways" 300 $sure $others >"$dir/out" 2>"$dir/err" || fail "ways: $(cat "$dir/err")"
 "$ktr" dump "$dir/t" --filter 'class == profile' >"$dir/dump"
 # shellcheck disable=SC2086
-python3 tests/cli/provider/profile_stacks.py $sure $others <"$dir/dump" >"$dir/log" || fail "stacks: $(grep WRONG "$dir/log")"
+python3 tests/cli/profile/profile_stacks.py $sure $others <"$dir/dump" >"$dir/log" || fail "stacks: $(grep WRONG "$dir/log")"
 for way in $sure; do
 	awk -v way="$way" '$1 == way && $2 >= 9 * $3 { found = 1 } END { exit !found }' "$dir/log" ||
 		fail "$way: stacks that are whole, and that are cut: $(grep "^$way " "$dir/log")"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * refused CALL[=ERROR|=kill] PROGRAM ARGUMENTS: runs it where the kernel refuses that system call, with EACCES or that
- * error, a number, or ends who makes it.
+ * refused CALL[=ERROR|=kill] PROGRAM ARGUMENTS: runs it where the kernel refuses that system call, with EACCES or
+ * that error, a number, or ends who makes it.
  */
 #include <errno.h>
 #include <linux/filter.h>

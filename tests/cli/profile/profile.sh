@@ -10,7 +10,7 @@ case $(uname -m) in x86_64) ;; *) skip 'ktr profile is for x86-64'; exit 0 ;; es
 [ -e "$O/lib/libktr-agent.so" ] || { skip 'no agent'; exit 0; }
 export KTR_CONF=
 prog=$dir/profile
-$cc -O2 -fomit-frame-pointer -o "$prog" tests/programs/provider/profile.c -lpthread || { fail 'profile.c'; exit 1; }
+$cc -O2 -fomit-frame-pointer -o "$prog" tests/programs/profile/profile.c -lpthread || { fail 'profile.c'; exit 1; }
 
 profile() { # TRACE OPTIONS... -- PROGRAM...: its exit status
 	trace=$dir/$1
