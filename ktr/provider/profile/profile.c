@@ -486,11 +486,9 @@ static void profile_after_fork_child(void)
 static void profile_forget(void)
 {
 	ktr__maps_forked();
-	if (ktr__source_is_on()) {
-		/* Its parent feeds the session, and has the kernel's samples; the child has timers. */
-		ktr__source_forked();
+	/* Its parent feeds the session, and has the kernel's samples; the child has timers. */
+	if (ktr__source_forked())
 		__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
-	}
 	ktr__profile_forked();
 }
 

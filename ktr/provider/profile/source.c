@@ -649,9 +649,10 @@ bool ktr__source_was_strange(void)
 	return __atomic_exchange_n(&source_strange, 0, __ATOMIC_RELAXED);
 }
 
-void ktr__source_forked(void)
+bool ktr__source_forked(void)
 {
-	__atomic_store_n(&source_probe, NULL, __ATOMIC_RELEASE);
+	if (!__atomic_exchange_n(&source_probe, NULL, __ATOMIC_ACQ_REL))
+		return false;
 	source_events = NULL;
 	/* Another thread of the parent's may have been making them larger. */
 	source_taken = NULL;
@@ -660,4 +661,5 @@ void ktr__source_forked(void)
 	source_room = source_slots_room = 0;
 	ktr__kernel_events_forked();
 	ktr__followed_forked();
+	return true;
 }

@@ -48,7 +48,7 @@ unsigned ktr__source_pause_ms(void);
 /* A stack went through what is not known, since this was asked the last time. */
 bool ktr__source_was_strange(void);
 
-/* In the child of a fork it is off. */
-void ktr__source_forked(void);
+/* In the child of a fork it is off. True: it was on. */
+bool ktr__source_forked(void);
 
 #endif
