@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,31 @@ static void lost(long n)
 	nap(100);
 	noise(1);
 	nap(100);
+}
+
+/* ---- one lock, and when it is told to, another ---- */
+
+static volatile sig_atomic_t turned;
+
+static void turn(int number)
+{
+	(void)number;
+	turned = 1;
+}
+
+static void turns(void)
+{
+	signal(SIGUSR1, turn);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	puts("table_lock");
+	for (int told = 0;; nap(1)) {
+		pthread_mutex_t *lock = turned ? &own_lock : &table_lock;
+
+		pthread_mutex_lock(lock);
+		pthread_mutex_unlock(lock);
+		if (turned && !told)
+			told = puts("own_lock") > 0;
+	}
 }
 
 /* ---- an owner that is gone ---- */
@@ -245,6 +271,13 @@ struct part {
 };
 
 static struct part parts[3][2];
+static union {
+	char bytes[64];
+	struct {
+		long n;
+		pthread_mutex_t lock;
+	} in;
+} early;
 static struct {
 	pthread_mutex_t first;
 	struct part inner;
@@ -262,13 +295,27 @@ static void members(void)
 	pthread_mutex_unlock(&whole.first);
 	pthread_mutex_lock(&whole.inner.lock);
 	pthread_mutex_unlock(&whole.inner.lock);
+	pthread_mutex_lock(&early.in.lock);
+	pthread_mutex_unlock(&early.in.lock);
 	pthread_mutex_lock(&in_function[3]);
 	pthread_mutex_unlock(&in_function[3]);
 }
 
 /* ---- a lock of its own ---- */
 
-static uint32_t word;
+static uint32_t word, other_word;
+
+/* Says how often the kernel had it wait, and how often it refused. */
+static void wait_futex(uint32_t value)
+{
+	static unsigned waited, refused;
+
+	if (value != UINT32_MAX)
+		(*(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0) == 0 || errno == EINTR ? &waited :
+														&refused))++;
+	else
+		printf("%u %u\n", waited, refused);
+}
 
 static void *wakes(void *context)
 {
@@ -295,8 +342,13 @@ static void futexes(void)
 	thread = begin(wakes);
 	for (uint32_t i = 0; i < 20; i++)
 		while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == i)
-			syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, i, NULL, NULL, 0);
+			wait_futex(i);
 	pthread_join(thread, NULL);
+	wait_futex(UINT32_MAX);
+	for (int i = 0; i < 5; i++)
+		CHECK(syscall(SYS_futex, &other_word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0) == -1 && errno == EAGAIN);
+	for (int i = 0; i < 3; i++)
+		CHECK(syscall(SYS_futex, &other_word, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL, NULL, 0) == -1 && errno == EINVAL);
 }
 
 int main(int argc, char **argv)
@@ -317,6 +369,8 @@ int main(int argc, char **argv)
 		pthread_mutex_unlock(&table_lock);
 		pthread_mutex_lock(&own_lock);
 		nap(200);
+	} else if (strcmp(what, "turns") == 0) {
+		turns();
 	} else if (strcmp(what, "gone") == 0) {
 		gone();
 	} else if (strcmp(what, "read") == 0) {
