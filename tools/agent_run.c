@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -142,14 +143,18 @@ static void run_nap(pid_t pid, uint64_t for_ns)
 }
 
 int agent_attach(const char *command, pid_t pid, const char *option, const char *value, uint64_t for_ns,
-		 int verbose, uint64_t *began_ns)
+		 int verbose, struct agent_attached *attached)
 {
 	char number[16];
 	const char *const attach[] = { "ktr", "attach", "-p", number, option, value, "-o", FIND_TRACE, NULL };
 	const char *const detach[] = { "ktr", "detach", "-p", number, NULL };
 
+	struct stat before, after;
+
 	snprintf(number, sizeof(number), "%ld", (long)pid);
-	*began_ns = run_now();
+	if (stat(FIND_TRACE, &before))
+		before = (struct stat){ .st_ino = 0 };
+	attached->began_ns = run_now();
 	if (run_ktr(attach))
 		return 1; /* it has said why */
 	if (verbose)
@@ -157,6 +162,9 @@ int agent_attach(const char *command, pid_t pid, const char *option, const char 
 	run_nap(pid, for_ns);
 	if (!run_is_over(pid) && run_ktr(detach) && !run_is_over(pid))
 		return 1;
+	/* One of another time has been moved aside. */
+	attached->has_trace = stat(FIND_TRACE, &after) == 0 &&
+			      (after.st_ino != before.st_ino || after.st_dev != before.st_dev);
 	/* What only wants to end it is obeyed once the process is let go. */
 	if (run_interrupted && run_interrupted != SIGINT)
 		raise(run_interrupted);

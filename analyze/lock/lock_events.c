@@ -155,7 +155,7 @@ static int lock_off(const struct ktr_event *event, struct ktr__lock_event *e)
 	return 0;
 }
 
-/* A wait ends when it is woken, or its time is up, or a handler interrupts it; with anything else it has not begun. */
+/* A wait ends when it is woken, its time is up, or a handler interrupts it; with anything else it has not begun. */
 static int lock_is_refused(uint32_t error)
 {
 	return error && error != ETIMEDOUT && error != EINTR;

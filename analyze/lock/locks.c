@@ -420,7 +420,8 @@ static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
 
 	rc = ktr__lock_names_event(&locks->names, event);
 	if (event->time_ns < locks->from_ns)
-		return rc || !ktr__lock_event(&locks->sites, event, &e) ? rc : ktr__lock_names_live(&locks->names, &e);
+		return rc || !ktr__lock_event(&locks->sites, event, &e) ? rc :
+									  ktr__lock_names_live(&locks->names, &e);
 	locks->first_ns = locks->first_ns ? locks->first_ns : event->time_ns;
 	locks->last_ns = event->time_ns;
 	if (rc || !ktr__lock_event(&locks->sites, event, &e))

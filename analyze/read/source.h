@@ -7,8 +7,8 @@
  * cursors. Several may add to one source, as long as their site and thread numbers mean the same (a trace and
  * the session it was written from).
  *
- * Whatever a cursor or an opener has to say besides events is kept until it is asked for: notes at once, losses when
- * the walk gets to where they begin.
+ * Whatever a cursor or an opener has to say besides events is kept until it is asked for: notes at once, losses
+ * when the walk gets to where they begin.
  */
 #ifndef ANALYZE_SOURCE_H
 #define ANALYZE_SOURCE_H

@@ -227,7 +227,8 @@ struct member_search {
 	unsigned left; /* entries that are looked at still: nobody's file keeps us for long */
 };
 
-static int member_find(struct member_search *search, const Dwarf_Die *of, Dwarf_Word offset, size_t n, unsigned deep);
+static int member_find(struct member_search *search, const Dwarf_Die *of, Dwarf_Word offset, size_t n,
+		       unsigned deep);
 
 static int member_find_in(struct member_search *search, Dwarf_Die *type, Dwarf_Word offset, size_t n, unsigned deep)
 {
@@ -251,7 +252,8 @@ static int member_find_in(struct member_search *search, Dwarf_Die *type, Dwarf_W
 }
 
 /* of: an entry that has a type, and text of its own up to n. */
-static int member_find(struct member_search *search, const Dwarf_Die *of, Dwarf_Word offset, size_t n, unsigned deep)
+static int member_find(struct member_search *search, const Dwarf_Die *of, Dwarf_Word offset, size_t n,
+		       unsigned deep)
 {
 	int is_lock = 0;
 	Dwarf_Die type;

@@ -192,8 +192,8 @@ static inline bool mutex_is_lost(const pthread_mutex_t *mutex)
 }
 
 /*
- * glibc's trylock says so, too, but has taken it then, and whoever asks next waits for good (2.36,
- * nptl/pthread_mutex_trylock.c); its lock lets go of it. Unlock would make it good again.
+ * glibc's trylock says so, too (2.36), but has taken it then, and whoever asks next waits for good; its lock lets
+ * go of it. Unlock would make it good again.
  */
 static __attribute__((noinline)) void mutex_let_go(pthread_mutex_t *mutex)
 {

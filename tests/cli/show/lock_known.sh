@@ -205,6 +205,20 @@ print(*sorted({row["lock"] for row in json.load(sys.stdin)["tables"]["Mutex hold
 		kill -USR1 $pid
 	done
 	is 'attached: what the trace has' "$("$ktr" dump "$dir/ktr.out" | grep -c 'mutex-acquire .*(table_lock' | sed 's/[1-9].*/some/')" some
+	# Of one whose trace somebody has written already the session tells; a trace that lies about is another's.
+	kill -9 $pid
+	"$ktr" run --agent --heap 512k -o "$dir/other" "$dir/known" turns >"$dir/out" 2>"$dir/err" &
+	await "grep -q '^table_lock' '$dir/out'"
+	pid=$(sed -n 's/^table_lock //p' "$dir/out")
+	(cd "$dir" && "$tool" lockstat -j -H -p "$pid" -e 200ms >told 2>err) || fail "attached, recorded: $(cat "$dir/err")"
+	is 'attached, recorded' "$(grep -c '"lock": "table_lock"' "$dir/told" | sed 's/[1-9].*/some/')" some
+	kill -9 "$pid"
+	# A name that was recorded before, which waits in its ring.
+	KTR_MASK=init LD_PRELOAD=$O/lib/libktr-agent.so "$dir/named" named >"$dir/out" &
+	pid=$!
+	await "grep -q '^named' '$dir/out'"
+	(cd "$dir" && "$tool" lockstat -j -H -p $pid -e 200ms >told 2>err) || fail "attached, named: $(cat "$dir/err")"
+	is 'attached, named' "$(grep -c '"lock": "early name"' "$dir/told" | sed 's/[1-9].*/some/')" some
 	;;
 esac
 status 2 "$ktr" lockstat -e 1 "$dir/t"

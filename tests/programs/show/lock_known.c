@@ -99,7 +99,7 @@ static void turns(void)
 {
 	signal(SIGUSR1, turn);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	puts("table_lock");
+	printf("table_lock %d\n", getpid());
 	for (int told = 0;; nap(1)) {
 		pthread_mutex_t *lock = turned ? &own_lock : &table_lock;
 
@@ -170,6 +170,20 @@ static void place(const char *name)
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
 	pthread_mutex_destroy(placed);
+}
+
+/* One that has its name before anybody asks for locks. */
+static void named(void)
+{
+	placed = malloc(sizeof(*placed));
+	pthread_mutex_init(placed, NULL);
+	KTR_LOCK_NAME(placed, "early name");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	puts("named");
+	for (;; nap(1)) {
+		pthread_mutex_lock(placed);
+		pthread_mutex_unlock(placed);
+	}
 }
 
 static void again(void)
@@ -309,12 +323,17 @@ static uint32_t word, other_word;
 static void wait_futex(uint32_t value)
 {
 	static unsigned waited, refused;
+	long code;
 
-	if (value != UINT32_MAX)
-		(*(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0) == 0 || errno == EINTR ? &waited :
-														&refused))++;
-	else
+	if (value == UINT32_MAX) {
 		printf("%u %u\n", waited, refused);
+		return;
+	}
+	code = syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+	if (code == 0 || errno == EINTR)
+		waited++;
+	else
+		refused++;
 }
 
 static void *wakes(void *context)
@@ -345,10 +364,14 @@ static void futexes(void)
 			wait_futex(i);
 	pthread_join(thread, NULL);
 	wait_futex(UINT32_MAX);
-	for (int i = 0; i < 5; i++)
-		CHECK(syscall(SYS_futex, &other_word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0) == -1 && errno == EAGAIN);
-	for (int i = 0; i < 3; i++)
-		CHECK(syscall(SYS_futex, &other_word, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL, NULL, 0) == -1 && errno == EINVAL);
+	for (int i = 0; i < 5; i++) {
+		CHECK(syscall(SYS_futex, &other_word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0) == -1);
+		CHECK(errno == EAGAIN);
+	}
+	for (int i = 0; i < 3; i++) {
+		CHECK(syscall(SYS_futex, &other_word, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL, NULL, 0) == -1);
+		CHECK(errno == EINVAL);
+	}
 }
 
 int main(int argc, char **argv)
@@ -384,6 +407,8 @@ int main(int argc, char **argv)
 #ifdef NAMED
 	} else if (strcmp(what, "again") == 0) {
 		again();
+	} else if (strcmp(what, "named") == 0) {
+		named();
 #endif
 	}
 	return 0;

@@ -13,7 +13,7 @@ x86_64) ;;
 	;;
 esac
 unset LD_PRELOAD
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -g tests/programs/provider/lock_count.c -o "$dir/lock_count" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g tests/programs/host/lock_count.c -o "$dir/lock_count" -lpthread || exit 1
 export KTR_BUDGET=0
 
 seed=0
@@ -27,7 +27,7 @@ for path in $paths; do
 		grep -q ' 0 lost' "$dir/err" && break
 	done
 	"$ktr" json "$dir/t" >"$dir/json"
-	python3 tests/cli/provider/lock_count.py <"$dir/json" >"$dir/counts"
+	python3 tests/cli/host/lock_count.py <"$dir/json" >"$dir/counts"
 	diff "$dir/out" "$dir/counts" >"$dir/diff" || fail "$path: not as counted, in $try tries: $(cat "$dir/diff") $(cat "$dir/err")"
 	awk -F= '$2 == 0 { print $1 }' "$dir/out" >"$dir/none"
 	is "$path: all of them were there" "$(cat "$dir/none")" ''

@@ -4,10 +4,10 @@
  *
  *	lock_count THREADS ROUNDS SEED		name=value, a line each
  *
- * Mutexes that are normal, adaptive, recursive, error-checking, robust, inheriting priorities, and of two processes,
- * by lock, trylock, timed ones that may be in vain, and C11's; read-write locks; semaphores; spin locks; conditions,
- * until they are signalled or their time is up; barriers; what is destroyed and made again in its place; who is
- * cancelled, or ends with a lock. Names are those of tests/cli/provider/lock_count.py.
+ * Mutexes that are normal, adaptive, recursive, error-checking, robust, inheriting priorities, and of two
+ * processes, by lock, trylock, timed ones that may be in vain, and C11's; read-write locks; semaphores; spin locks;
+ * conditions, until they are signalled or their time is up; barriers; what is destroyed and made again in its
+ * place; who is cancelled, or ends with a lock. Names are those of tests/cli/host/lock_count.py.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -168,7 +168,8 @@ static void rw_round(uint64_t *random)
 	if (way == 0)
 		code = write ? pthread_rwlock_trywrlock(&rwlock) : pthread_rwlock_tryrdlock(&rwlock);
 	else if (way == 1)
-		code = write ? pthread_rwlock_timedwrlock(&rwlock, &time) : pthread_rwlock_timedrdlock(&rwlock, &time);
+		code = write ? pthread_rwlock_timedwrlock(&rwlock, &time) :
+			       pthread_rwlock_timedrdlock(&rwlock, &time);
 	else
 		code = write ? pthread_rwlock_wrlock(&rwlock) : pthread_rwlock_rdlock(&rwlock);
 	if (code == EBUSY)
@@ -377,13 +378,16 @@ static void in_vain(void)
 	CHECK(!mutex_came(pthread_mutex_timedlock(&mutexes[0], &past), 0));
 	mutex_give(&mutexes[0]);
 	CHECK(!pthread_rwlock_rdlock(&rwlock));
-	CHECK(pthread_rwlock_trywrlock(&rwlock) == EBUSY && pthread_rwlock_timedwrlock(&rwlock, &past) == ETIMEDOUT);
+	CHECK(pthread_rwlock_trywrlock(&rwlock) == EBUSY);
+	CHECK(pthread_rwlock_timedwrlock(&rwlock, &past) == ETIMEDOUT);
 	CHECK(!pthread_rwlock_unlock(&rwlock));
 	ADD(rw_read);
 	ADD(rw_busy);
 	ADD(rw_late);
 	ADD(rw_gave);
-	CHECK(!pthread_spin_lock(&spinning) && pthread_spin_trylock(&spinning) == EBUSY && !pthread_spin_unlock(&spinning));
+	CHECK(!pthread_spin_lock(&spinning));
+	CHECK(pthread_spin_trylock(&spinning) == EBUSY);
+	CHECK(!pthread_spin_unlock(&spinning));
 	ADD(spin_got);
 	ADD(spin_busy);
 	ADD(spin_gave);
@@ -416,8 +420,8 @@ static void make(unsigned n_threads)
 	CHECK(!pthread_rwlock_init(&rwlock, NULL));
 	ADD(mutex_init);
 	ADD(rw_init);
-	CHECK(!pthread_cond_init(&condition, NULL) && !pthread_spin_init(&spinning, 0) && !sem_init(&semaphore, 0, 0) &&
-	      !pthread_barrier_init(&barrier, NULL, n_threads));
+	CHECK(!pthread_cond_init(&condition, NULL) && !pthread_spin_init(&spinning, 0));
+	CHECK(!sem_init(&semaphore, 0, 0) && !pthread_barrier_init(&barrier, NULL, n_threads));
 }
 
 int main(int argc, char **argv)
@@ -439,8 +443,11 @@ int main(int argc, char **argv)
 			mutex_round(KINDS, &random);
 		exit(0);
 	}
-	for (unsigned i = 0; i < n_threads; i++)
-		CHECK(!pthread_create(&thread[i], NULL, work, (void *)(uintptr_t)(random + 1000 * (i + 1)))); // NOLINT
+	for (unsigned i = 0; i < n_threads; i++) {
+		void *seed = (void *)(uintptr_t)(random + 1000 * (i + 1)); // NOLINT
+
+		CHECK(!pthread_create(&thread[i], NULL, work, seed));
+	}
 	for (unsigned i = 0; i < n_threads; i++)
 		pthread_join(thread[i], NULL);
 	ends();
