@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,25 +109,30 @@ static int run_is_over(pid_t pid)
 	return at && at[1] && strchr("ZX", at[2]);
 }
 
+static uint64_t run_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* Until it is time, somebody interrupts, or there is no process any more. */
 static void run_nap(pid_t pid, uint64_t for_ns)
 {
 	const struct sigaction action = { .sa_handler = run_interrupt };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction before[3];
-	struct timespec now, nap = { 0, 50000000 };
+	struct timespec nap = { 0, 50000000 };
 	uint64_t end_ns;
 
 	run_interrupted = 0;
 	for (unsigned i = 0; i < 3; i++)
 		sigaction(signals[i], &action, &before[i]);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + for_ns;
+	end_ns = run_now() + for_ns;
 	for (;;) {
-		uint64_t now_ns;
+		uint64_t now_ns = run_now();
 
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 		if (now_ns >= end_ns || run_interrupted || run_is_over(pid))
 			break;
 		nap.tv_nsec = end_ns - now_ns < 50000000 ? (long)(end_ns - now_ns) : 50000000;
@@ -137,13 +143,18 @@ static void run_nap(pid_t pid, uint64_t for_ns)
 }
 
 int agent_attach(const char *command, pid_t pid, const char *option, const char *value, uint64_t for_ns,
-		 int verbose)
+		 int verbose, struct agent_attached *attached)
 {
 	char number[16];
 	const char *const attach[] = { "ktr", "attach", "-p", number, option, value, "-o", FIND_TRACE, NULL };
 	const char *const detach[] = { "ktr", "detach", "-p", number, NULL };
 
+	struct stat before, after;
+
 	snprintf(number, sizeof(number), "%ld", (long)pid);
+	if (stat(FIND_TRACE, &before))
+		before = (struct stat){ .st_ino = 0 };
+	attached->began_ns = run_now();
 	if (run_ktr(attach))
 		return 1; /* it has said why */
 	if (verbose)
@@ -151,6 +162,9 @@ int agent_attach(const char *command, pid_t pid, const char *option, const char 
 	run_nap(pid, for_ns);
 	if (!run_is_over(pid) && run_ktr(detach) && !run_is_over(pid))
 		return 1;
+	/* One of another time has been moved aside. */
+	attached->has_trace = stat(FIND_TRACE, &after) == 0 &&
+			      (after.st_ino != before.st_ino || after.st_dev != before.st_dev);
 	/* What only wants to end it is obeyed once the process is let go. */
 	if (run_interrupted && run_interrupted != SIGINT)
 		raise(run_interrupted);

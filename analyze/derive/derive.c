@@ -23,6 +23,7 @@ static int derive_event(struct ktr_sink *sink, const struct ktr_event *event)
 	struct ktr__derive *derive = (struct ktr__derive *)(void *)sink;
 	int rc = 0;
 
+	derive->now_ns = event->time_ns;
 	if (derive->is_before && event->time_ns >= derive->from_ns)
 		rc = derive_begin(derive);
 	if (derive->is_before)

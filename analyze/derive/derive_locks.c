@@ -377,7 +377,10 @@ static int locks_off(struct ktr__derive *derive, const struct ktr__lock_event *e
 
 int ktr__derive_lock_loss(struct ktr__derive *derive, const struct ktr_loss *loss)
 {
-	const struct ktr_event like = { .time_ns = loss->from_ns, .cpu = loss->cpu, .keep = loss->keep };
+	/* In traces made of others it may be told later than it began. */
+	const struct ktr_event like = { .time_ns = loss->from_ns > derive->now_ns ? loss->from_ns : derive->now_ns,
+					.cpu = loss->cpu,
+					.keep = loss->keep };
 	uint64_t to_ns = loss->to_ns ? loss->to_ns : UINT64_MAX;
 	int rc = locks_forget_waits(derive, &like, -1, KTR__LOCK_KINDS);
 

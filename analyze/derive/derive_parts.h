@@ -32,6 +32,7 @@ struct ktr__derive {
 	uint64_t from_ns; /* before, nothing is handed on */
 	int is_before;
 	uint64_t n_before;
+	uint64_t now_ns; /* of the last event */
 	struct ktr__lock_sites lock_sites;
 	struct ktr__lock_names lock_names;
 	struct ktr__lock_halves lock_halves;

@@ -155,6 +155,12 @@ static int lock_off(const struct ktr_event *event, struct ktr__lock_event *e)
 	return 0;
 }
 
+/* A wait ends when it is woken, its time is up, or a handler interrupts it; with anything else it has not begun. */
+static int lock_is_refused(uint32_t error)
+{
+	return error && error != ETIMEDOUT && error != EINTR;
+}
+
 int ktr__lock_event(const struct ktr__lock_sites *sites, const struct ktr_event *event, struct ktr__lock_event *e)
 {
 	const struct ktr__lock_site *site = event->site->id < sites->n ? &sites->site[event->site->id] : NULL;
@@ -182,5 +188,6 @@ int ktr__lock_event(const struct ktr__lock_sites *sites, const struct ktr_event 
 		.owner_priority = (int32_t)lock_arg(site, event, LOCK_OWNER_PRIORITY),
 		.stack = lock_probes[site->probe - 1].what == KTR__LOCK_STACK ? &event->str[1] : NULL,
 	};
+	e->refused = e->kind == KTR__LOCK_FUTEX && lock_is_refused(e->error);
 	return e->what != KTR__LOCK_OFF || lock_off(event, e);
 }

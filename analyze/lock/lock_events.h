@@ -43,6 +43,7 @@ struct ktr__lock_event {
 	uint32_t owner;		   /* 0: not known */
 	uint32_t error;
 	uint8_t write, recursive, tried, last, all;
+	uint8_t refused; /* BLOCKED, of a futex: it has not waited, for the kernel has refused at once */
 	int32_t priority, owner_priority; /* INVERTED */
 	const struct ktr_event_bytes *stack; /* STACK */
 	enum ktr__lock_what off;	     /* OFF */

@@ -229,8 +229,8 @@ static int locks_block(struct ktr__locks *locks, const struct ktr__lock_event *e
 
 	if (!waiting || !use)
 		return -ENOMEM;
-	if (!ktr__lock_is_half(&locks->halves, e))
-		use->use.n_queued += ++use->use.n_waiting;
+	waiting->queued = ktr__lock_is_half(&locks->halves, e) ? 0 : ++use->use.n_waiting;
+	use->use.n_queued += waiting->queued;
 	use->thread = e->event->thread;
 	if (waiting->woken && e->kind == KTR__LOCK_COND && waiting->condition == e->lock)
 		use->use.n_useless++;
@@ -257,6 +257,14 @@ static void locks_woken(struct ktr__locks *locks, const struct ktr__lock_event *
 	use->use.n_woken += waiting->woken;
 }
 
+static int locks_fail(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	const struct ktr__locks_row of = { .kind = KTR__LOCKS_ERROR, .proc = e->proc, .lock = e->lock,
+					   .life = e->life, .other = e->error, .caller = e->caller };
+
+	return locks_add(locks, &of, 0) ? 0 : -ENOMEM;
+}
+
 static const enum ktr__locks_kind locks_block_kind[] = {
 	[KTR__LOCK_MUTEX] = KTR__LOCKS_MUTEX_BLOCK, [KTR__LOCK_RW] = KTR__LOCKS_READ_BLOCK,
 	[KTR__LOCK_SPIN] = KTR__LOCKS_SPIN_SPIN,    [KTR__LOCK_COND] = KTR__LOCKS_COND_BLOCK,
@@ -274,6 +282,11 @@ static int locks_blocked(struct ktr__locks *locks, const struct ktr__lock_event 
 	use->thread = e->event->thread;
 	use->use.n_waiting -= use->use.n_waiting != 0;
 	waiting->since_ns = 0;
+	if (e->refused)
+		use->use.n_queued -= waiting->queued;
+	waiting->queued = 0;
+	if (e->refused)
+		return locks_fail(locks, e);
 	waiting->waited_ns = e->ns;
 	if (e->last)
 		return 0; /* for which the others waited */
@@ -313,14 +326,6 @@ static int locks_wake(struct ktr__locks *locks, const struct ktr__lock_event *e)
 	use->use.by_all = e->all;
 	use->use.n_all += e->all;
 	return 0;
-}
-
-static int locks_fail(struct ktr__locks *locks, const struct ktr__lock_event *e)
-{
-	const struct ktr__locks_row of = { .kind = KTR__LOCKS_ERROR, .proc = e->proc, .lock = e->lock,
-					   .life = e->life, .other = e->error, .caller = e->caller };
-
-	return locks_add(locks, &of, 0) ? 0 : -ENOMEM;
 }
 
 /* What was there before is gone. */
@@ -413,9 +418,12 @@ static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
 	struct ktr__lock_event e;
 	int rc;
 
+	rc = ktr__lock_names_event(&locks->names, event);
+	if (event->time_ns < locks->from_ns)
+		return rc || !ktr__lock_event(&locks->sites, event, &e) ? rc :
+									  ktr__lock_names_live(&locks->names, &e);
 	locks->first_ns = locks->first_ns ? locks->first_ns : event->time_ns;
 	locks->last_ns = event->time_ns;
-	rc = ktr__lock_names_event(&locks->names, event);
 	if (rc || !ktr__lock_event(&locks->sites, event, &e))
 		return rc;
 	rc = ktr__lock_halves_event(&locks->halves, &e);
@@ -459,7 +467,7 @@ static int locks_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	struct ktr__locks *locks = (struct ktr__locks *)(void *)sink;
 	uint64_t to_ns = loss->to_ns ? loss->to_ns : UINT64_MAX;
 
-	if (!loss->from_ns)
+	if (!loss->from_ns || to_ns < locks->from_ns)
 		return 0;
 	if (to_ns > locks->blind_ns)
 		locks->blind_ns = to_ns;

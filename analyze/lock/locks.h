@@ -79,6 +79,7 @@ struct ktr__locks_row {
 	uint8_t got;	   /* WAITING: it has waited for what it takes next */
 	uint8_t woken;	   /* WAITING: a broadcast on `condition` woke it, and it has given nothing back since */
 	uint64_t condition;
+	uint64_t queued;    /* WAITING: which in line it was, as use.n_queued has it */
 	uint64_t waited_ns; /* WAITING: how long it has waited last */
 	uint64_t late_ns;   /* HELD: since when late_tid has had it, not seen to give it back; 0: nobody */
 	uint64_t taken_ns;  /* HELD: when the one after it took it */
@@ -101,6 +102,7 @@ struct ktr__locks {
 	struct ktr__keyed rows, stacks;
 	struct ktr__lock_order order;
 	uint64_t least_ns;  /* set after ktr__locks_init(): what took less is in no table, nor are its edges */
+	uint64_t from_ns;   /* likewise: of what was before only names are of interest */
 	uint64_t n_unknown; /* times that a lock was given back that nobody was seen to take */
 	uint64_t first_ns, last_ns;
 	uint64_t blind_ns; /* until then events are lost: nothing that begins before is followed */

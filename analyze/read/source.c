@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all sources have in common: the list of cursors, the span, and the queue of losses and
+ * What all sources have in common: the list of cursors, the span, losses that wait for their time, and the queue of
  * notes. The queue is an array that is emptied from the front and reused when it is empty.
  */
 #include "analyze/read/source.h"
@@ -95,12 +95,18 @@ static uint64_t source_loss_key(const struct ktr__event_source *source, const st
 	return loss->to_ns ? ~loss->to_ns : 0;
 }
 
-static void source_hold(struct ktr__event_source *source, const struct ktr_loss *loss)
+/*
+ * A cursor stands where the walk does only while each of its events is handed out, and has events: the first one of
+ * a stream of merged traces may come long after the walk's beginning, with what was lost before it.
+ */
+void ktr__source_loss(struct ktr__event_source *source, const struct ktr_loss *loss)
 {
 	struct ktr__held *held = &source->held;
 	uint64_t key = source_loss_key(source, loss);
 	unsigned at;
 
+	if (key > (source->reverse ? ~source->end_ns : source->end_ns))
+		return; /* behind the window */
 	if (ktr__array_grow(&held->loss, &held->room, held->n, sizeof(*loss))) {
 		source->out_of_memory = 1;
 		return;
@@ -129,22 +135,6 @@ static void source_release(struct ktr__event_source *source, struct ktr_loss *lo
 	held->loss[at] = last;
 }
 
-void ktr__source_loss(struct ktr__event_source *source, const struct ktr_loss *loss)
-{
-	struct ktr__said *said;
-
-	/* Where each event is handed out, a cursor stands where the walk does. */
-	if (source->filter || source->counted) {
-		source_hold(source, loss);
-		return;
-	}
-	said = source_say(source);
-	if (!said)
-		return;
-	said->what = KTR_READ_LOSS;
-	said->u.loss = *loss;
-}
-
 int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr__said *said)
 {
 	struct ktr__queue *queue = &source->queue;
@@ -153,7 +143,7 @@ int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr_
 		*said = queue->item[queue->first++];
 		return said->what;
 	}
-	if (!source->held.n || source_loss_key(source, &source->held.loss[0]) >= key)
+	if (!source->held.n || source_loss_key(source, &source->held.loss[0]) > key)
 		return 0;
 	said->what = KTR_READ_LOSS;
 	source_release(source, &said->u.loss);
@@ -162,15 +152,7 @@ int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr_
 
 void ktr__source_forget_losses(struct ktr__event_source *source)
 {
-	struct ktr__queue *queue = &source->queue;
-	unsigned n = 0;
-
 	source->held.n = 0;
-	for (unsigned i = queue->first; i < queue->n; i++)
-		if (queue->item[i].what != KTR_READ_LOSS)
-			queue->item[n++] = queue->item[i];
-	queue->first = 0;
-	queue->n = n;
 }
 
 void ktr__source_close(struct ktr__event_source *source)

@@ -7,8 +7,8 @@
  * cursors. Several may add to one source, as long as their site and thread numbers mean the same (a trace and
  * the session it was written from).
  *
- * Whatever a cursor or an opener has to say besides events goes into the queue: losses as soon as
- * they are known, which is right after the event before the gap, and notes.
+ * Whatever a cursor or an opener has to say besides events is kept until it is asked for: notes at once, losses
+ * when the walk gets to where they begin.
  */
 #ifndef ANALYZE_SOURCE_H
 #define ANALYZE_SOURCE_H
@@ -64,10 +64,7 @@ struct ktr__queue {
 	unsigned room;
 };
 
-/*
- * Losses that a cursor came upon while a filter passed over events: a heap, whose top is the one that the
- * walk gets to first.
- */
+/* Losses that a cursor came upon: a heap, whose top is the one that the walk gets to first. */
 struct ktr__held {
 	struct ktr_loss *loss;
 	unsigned n;
@@ -146,7 +143,7 @@ static inline int ktr__source_speaks(const struct ktr__event_source *source)
 
 /*
  * Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. key: the next event's;
- * losses that begin there or after it are kept back.
+ * losses that begin after it are kept back.
  */
 int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr__said *said);
 

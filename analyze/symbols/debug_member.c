@@ -14,6 +14,7 @@
 #if KTR_HAVE_LIBDW
 
 #define MEMBER_DEEP 16 /* structs within each other, and blocks of functions */
+#define MEMBER_MOST 10000 /* entries, for one address */
 
 struct debug_variable {
 	Dwarf_Addr address; /* the object's own */
@@ -118,8 +119,8 @@ static int member_is_lock(const char *name)
 	return 0;
 }
 
-/* The type of an entry, without what it is called by and how it may be used. 0: it has none, or is a lock. */
-static int member_type(const Dwarf_Die *die, Dwarf_Die *type)
+/* The type of an entry, without what it is called by and how it may be used. 0: it has none. */
+static int member_type(const Dwarf_Die *die, Dwarf_Die *type, int *is_lock)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die at = *die;
@@ -127,10 +128,11 @@ static int member_type(const Dwarf_Die *die, Dwarf_Die *type)
 	for (unsigned i = 0; i < 4 * MEMBER_DEEP; i++) {
 		if (!dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute), type))
 			return 0;
+		*is_lock = member_is_lock(dwarf_diename(type));
 		switch (dwarf_tag(type)) {
 		case DW_TAG_typedef:
-			if (member_is_lock(dwarf_diename(type)))
-				return 0;
+			if (*is_lock)
+				return 1;
 			/* fall through */
 		case DW_TAG_const_type:
 		case DW_TAG_volatile_type:
@@ -138,7 +140,7 @@ static int member_type(const Dwarf_Die *die, Dwarf_Die *type)
 			at = *type;
 			continue;
 		default:
-			return !member_is_lock(dwarf_diename(type));
+			return 1;
 		}
 	}
 	return 0;
@@ -159,37 +161,26 @@ static Dwarf_Word member_size(Dwarf_Die *type)
 	return dwarf_aggregate_size(type, &size) == 0 ? size : 0;
 }
 
-/* The member that holds the offset, which is then one within it. */
-static int member_in(Dwarf_Die *type, Dwarf_Word *offset, Dwarf_Die *member)
+/* Does the entry, a member or a base, hold the offset? That is one within it then. */
+static int member_holds(Dwarf_Die *die, Dwarf_Word *offset)
 {
-	Dwarf_Die die, of;
-	Dwarf_Word at, size;
 	Dwarf_Attribute attribute;
+	Dwarf_Word at = 0;
+	Dwarf_Die of;
 
-	if (dwarf_child(type, &die))
+	/* One of the class, or bits. */
+	if (dwarf_attr(die, DW_AT_external, &attribute) || dwarf_hasattr_integrate(die, DW_AT_data_bit_offset))
 		return 0;
-	do {
-		int tag = dwarf_tag(&die);
-
-		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
-			continue;
-		if (dwarf_attr(&die, DW_AT_external, &attribute))
-			continue; /* of the class */
-		/* Where a virtual base lies is known in each object alone. */
-		at = 0;
-		if (!member_number(&die, DW_AT_data_member_location, &at) &&
-		    dwarf_hasattr_integrate(&die, DW_AT_data_member_location))
-			continue;
-		if (!dwarf_formref_die(dwarf_attr_integrate(&die, DW_AT_type, &attribute), &of))
-			continue;
-		size = member_size(&of);
-		if (*offset < at || *offset - at >= size)
-			continue;
-		*offset -= at;
-		*member = die;
-		return 1;
-	} while (dwarf_siblingof(&die, &die) == 0);
-	return 0;
+	/* Where a virtual base lies is known in each object alone. */
+	if (!member_number(die, DW_AT_data_member_location, &at) &&
+	    dwarf_hasattr_integrate(die, DW_AT_data_member_location))
+		return 0;
+	if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &of))
+		return 0;
+	if (*offset < at || *offset - at >= member_size(&of))
+		return 0;
+	*offset -= at;
+	return 1;
 }
 
 /* Adds "[i]" of all dimensions that are told. 0: it lies outside, or they are not. */
@@ -225,33 +216,80 @@ static int member_element(Dwarf_Die *type, Dwarf_Word *offset, char *text, size_
 	return 1;
 }
 
+/*
+ * Of a union several members hold the offset, and of a class its empty base and its first member: the way is looked
+ * for that ends at a lock, and where there is none, at any one that begins there.
+ */
+struct member_search {
+	char *text;
+	size_t size;
+	int locks; /* only they will do */
+	unsigned left; /* entries that are looked at still: nobody's file keeps us for long */
+};
+
+static int member_find(struct member_search *search, const Dwarf_Die *of, Dwarf_Word offset, size_t n,
+		       unsigned deep);
+
+static int member_find_in(struct member_search *search, Dwarf_Die *type, Dwarf_Word offset, size_t n, unsigned deep)
+{
+	Dwarf_Die die;
+
+	if (dwarf_child(type, &die))
+		return 0;
+	do {
+		int tag = dwarf_tag(&die);
+		Dwarf_Word within = offset;
+		size_t more = n;
+
+		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !member_holds(&die, &within))
+			continue;
+		if (tag == DW_TAG_member && dwarf_diename(&die) && n < search->size)
+			more += (size_t)snprintf(search->text + n, search->size - n, ".%s", dwarf_diename(&die));
+		if (member_find(search, &die, within, more, deep + 1))
+			return 1;
+	} while (search->left && dwarf_siblingof(&die, &die) == 0);
+	return 0;
+}
+
+/* of: an entry that has a type, and text of its own up to n. */
+static int member_find(struct member_search *search, const Dwarf_Die *of, Dwarf_Word offset, size_t n,
+		       unsigned deep)
+{
+	int is_lock = 0;
+	Dwarf_Die type;
+
+	if (deep == MEMBER_DEEP || !search->left)
+		return 0;
+	search->left--;
+	if (member_type(of, &type, &is_lock) && !is_lock)
+		switch (dwarf_tag(&type)) {
+		case DW_TAG_array_type:
+			return member_element(&type, &offset, search->text, search->size, &n) &&
+			       member_find(search, &type, offset, n, deep + 1);
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+			return member_find_in(search, &type, offset, n, deep);
+		default:
+			break;
+		}
+	if (offset || !n || n >= search->size || (search->locks && !is_lock))
+		return 0;
+	search->text[n] = '\0'; /* another way may have been longer */
+	return 1;
+}
+
 int ktr__debug_member(struct ktr__debug_lines *lines, uint64_t variable, uint64_t offset, char *text, size_t size)
 {
 	const struct debug_variable *found = member_variable(lines, variable);
-	Dwarf_Die at, type;
-	size_t n = 0;
-	int tag;
+	struct member_search search = { text, size, 1, MEMBER_MOST };
 
 	text[0] = '\0';
-	if (!found)
-		return 0;
-	at = found->die;
-	for (unsigned deep = 0; deep < MEMBER_DEEP && member_type(&at, &type); deep++) {
-		tag = dwarf_tag(&type);
-		if (tag == DW_TAG_array_type) {
-			if (!member_element(&type, &offset, text, size, &n))
-				return 0;
-			at = type;
-		} else if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type) {
-			if (!member_in(&type, &offset, &at))
-				return 0;
-			if (dwarf_tag(&at) == DW_TAG_member && dwarf_diename(&at) && n < size)
-				n += (size_t)snprintf(text + n, size - n, ".%s", dwarf_diename(&at));
-		} else {
-			break;
-		}
-	}
-	return offset == 0 && n > 0 && n < size;
+	if (!found || member_find(&search, &found->die, offset, 0, 0))
+		return found != NULL;
+	search.locks = 0;
+	search.left = MEMBER_MOST;
+	return member_find(&search, &found->die, offset, 0, 0);
 }
 
 #else

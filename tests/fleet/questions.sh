@@ -62,6 +62,24 @@ lost=$(sql one 'SELECT coalesce(sum(events), 0) FROM losses')
 grep -q "^basis: hosts 1, traces 1, events lost $lost," out || fail "what it rests on of one host, which lost $lost: $(tail -n 1 out)"
 fleet losses --host lossy && [ "$(tail -n 1 out | grep -o 'lost [0-9]*')" = "lost $(sql lossy 'SELECT sum(events) FROM losses')" ] ||
 	fail "what it rests on of the one that lost: $(tail -n 1 out)"
+# The same traces in a folder, without the server.
+mkdir folder
+for host in one two lossy; do
+	mkdir folder/$host && ln -s ../../$host folder/$host/trace
+done
+# both FIELDS QUESTION...
+both() {
+	fields=$1
+	shift
+	is "of a folder: $*" "$(url=folder && rows "$fields" "$@" && python3 -c 'import json; print(json.load(open("out"))["basis"])')" "$(rows "$fields" "$@" && python3 -c 'import json; print(json.load(open("out"))["basis"])')"
+}
+both class,site,events,hosts,threads top
+both host,ts,dur_ns,grp,id,process,thread,tid,at slow
+both host,why,lost,gaps,worst,longest_ns losses
+both host,traces,since,until,events_lost hosts
+both minute,host,grp,id,spans,mean_ns,worst_ns span request
+both grp,id,spans_a,spans_b diff one two
+both hosts,traces,events_lost,spans_unsure,spans_open basis
 "$ktr" fleet diff one two --host one --sql >out 2>err && fail "diff --host: $(cat out)"
 grep -q 'diff is about those that it names' err || fail "diff --host: $(cat err)"
 is "a window before all" "$(rows class top --to 2001-01-01)" ""

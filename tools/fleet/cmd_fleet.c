@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ktr fleet: questions about all that was shipped. */
+/* ktr fleet: questions about all that was shipped, or about traces in a folder. */
 #include "tools/command.h"
 #include "tools/fleet/answer_table.h"
+#include "tools/fleet/local.h"
 #include "tools/fleet/questions.h"
 #include "tools/fleet/store.h"
 #include "tools/fleet/utc.h"
@@ -14,9 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FLEET_EVER ((int64_t)1 << 62) /* [ns] of UTC */
+
 struct fleet_command {
 	struct store_options store;
 	const char *host, *from, *to;
+	struct local_ask ask;
 	int json, sql;
 	struct question_value value[6];
 	unsigned n_values;
@@ -41,13 +45,15 @@ static const char *fleet_names(unsigned i, const char **help)
 
 static const struct options fleet_options = {
 	.first = fleet_names,
-	.operands = "QUESTION [NAME...] URL",
+	.operands = "QUESTION [NAME...] URL | DIR",
 	.about =
 		"Asks a ClickHouse server about what ktr ship sent there: top, slow, losses, hosts, span NAME, diff A B, basis.\n"
-		 "What an answer rests on is said with it.",
+		"Or without one the traces in a folder, and in its folders, which are called by their hosts.\n"
+		"What an answer rests on is said with it.",
 	.examples = "ktr fleet losses http://ch:8123\n"
 		    "ktr fleet span request --host web01 http://ch:8123\n"
 		    "ktr fleet diff web01 web03 --json http://ch:8123\n"
+		    "ktr fleet slow /srv/traces                  /srv/traces/web01/ktr.out, /srv/traces/web02/...\n"
 		    "ktr fleet top --sql | clickhouse-client\n",
 	OPTIONS_ROWS(fleet_rows),
 };
@@ -113,6 +119,17 @@ static void fleet_print_basis(const struct answer_table *basis)
 	putchar('\n');
 }
 
+/* The exit status. */
+static int fleet_print(const struct fleet_command *c, const char *name, const struct answer_table *table,
+		       const struct answer_table *basis)
+{
+	if (c->json)
+		return fleet_print_json(name, table, basis);
+	answer_table_print(table, stdout);
+	fleet_print_basis(basis);
+	return 0;
+}
+
 static int fleet_run(const struct fleet_command *c, struct store *store, const struct question *question)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -124,18 +141,51 @@ static int fleet_run(const struct fleet_command *c, struct store *store, const s
 		rc = fleet_ask(c, store, question, &table, &answer, &err);
 	if (!rc)
 		rc = fleet_ask(c, store, question_find("basis"), &basis, &rests, &err);
-	if (rc)
-		rc = fail_with(store->command, &err);
-	else if (c->json)
-		rc = fleet_print_json(question->name, &table, &basis);
-	else {
-		answer_table_print(&table, stdout);
-		fleet_print_basis(&basis);
-	}
+	rc = rc ? fail_with(store->command, &err) : fleet_print(c, question->name, &table, &basis);
 	answer_table_free(&table);
 	answer_table_free(&basis);
 	store_answer_free(&answer);
 	store_answer_free(&rests);
+	return rc;
+}
+
+static int fleet_ask_local(struct local *local, const struct question *question, struct answer_table *table,
+			   char **bytes, struct ktr_error *err)
+{
+	int rc = local_answer(local, question, bytes, err);
+
+	if (!rc && (rc = answer_table_take(table, *bytes)) != 0)
+		ktr_error_set(err, -rc, "no memory");
+	return rc;
+}
+
+/* Of traces in a folder. What could not be read makes the answer one of the rest. */
+static int fleet_run_local(const char *command, struct fleet_command *c, const char *folder,
+			   const struct question *question)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct answer_table table = { 0 }, basis = { 0 };
+	char *answer = NULL, *rests = NULL;
+	struct local *local = NULL;
+	int rc;
+
+	c->ask.question = question;
+	c->ask.host = c->host;
+	rc = local_open(&local, command, folder, &c->ask, &err);
+	if (!rc)
+		rc = fleet_ask_local(local, question, &table, &answer, &err);
+	if (!rc)
+		rc = fleet_ask_local(local, question_find("basis"), &basis, &rests, &err);
+	if (rc)
+		rc = fail_with(command, &err);
+	else if ((rc = fleet_print(c, question->name, &table, &basis)) == 0 && local_n_missing(local))
+		rc = fail(command, "%u of the traces in %s could not be read: the answer is of the rest",
+			  local_n_missing(local), folder);
+	answer_table_free(&table);
+	answer_table_free(&basis);
+	free(answer);
+	free(rests);
+	local_close(local);
 	return rc;
 }
 
@@ -156,10 +206,10 @@ static int fleet_question(struct fleet_command *c, const struct question **quest
 	if ((unsigned)(argc - optind) < (*question)->n_operands)
 		return usage_error(argv[0], "%s %s", (*question)->name, (*question)->help);
 	if ((*question)->n_operands == 1)
-		fleet_value(c, "name", argv[optind], 0);
+		fleet_value(c, "name", c->ask.name = argv[optind], 0);
 	if ((*question)->n_operands == 2) {
-		fleet_value(c, "a", argv[optind], 0);
-		fleet_value(c, "b", argv[optind + 1], 0);
+		fleet_value(c, "a", c->ask.a = argv[optind], 0);
+		fleet_value(c, "b", c->ask.b = argv[optind + 1], 0);
 	}
 	optind += (int)(*question)->n_operands;
 	if (c->host && (*question)->n_operands == 2)
@@ -168,10 +218,12 @@ static int fleet_question(struct fleet_command *c, const struct question **quest
 		fleet_value(c, "only_host", c->host, 0);
 	if (c->from && utc_parse(c->from, &ts))
 		return usage_error(argv[0], "--from %s: no time such as 2026-11-27T08:30", c->from);
+	c->ask.from_ts = c->from ? ts : 0;
 	if (c->from)
 		fleet_value(c, "window_from", NULL, ts);
 	if (c->to && utc_parse(c->to, &ts))
 		return usage_error(argv[0], "--to %s: no time such as 2026-11-27T08:30", c->to);
+	c->ask.to_ts = c->to ? ts : FLEET_EVER;
 	if (c->to)
 		fleet_value(c, "window_to", NULL, ts);
 	return 0;
@@ -206,9 +258,11 @@ static int cmd_fleet(int argc, char **argv)
 	if (c.sql)
 		return operands_at_most(argv[0], argc, argv, 1) ? 2 : fleet_print_query(&c, question);
 	if (optind == argc)
-		return usage_error(argv[0], "which server? http://host:8123");
+		return usage_error(argv[0], "which server, or which folder of traces? http://host:8123");
 	if (operands_at_most(argv[0], argc, argv, 1))
 		return 2;
+	if (!strstr(argv[optind], "://"))
+		return fleet_run_local(argv[0], &c, argv[optind], question);
 	if (store_open(&store, argv[0], argv[optind], &c.store, &err))
 		return fail_with(argv[0], &err);
 	rc = fleet_run(&c, &store, question);

@@ -155,6 +155,7 @@ static int cmd_lockstat(int argc, char **argv)
 {
 	struct lockstat c = { .walk.find.command = argv[0], .top = UINT64_MAX };
 	struct ktr__locks locks;
+	struct agent_attached attached = { 0, 0 };
 	char kinds[64];
 	int rc = 0, saved;
 
@@ -168,8 +169,9 @@ static int cmd_lockstat(int argc, char **argv)
 	} else if (c.for_ns) {
 		if (!c.walk.find.pid || optind < argc)
 			return usage_error(argv[0], "-e goes with -p alone: a program is waited for until it ends");
-		rc = agent_attach(argv[0], (pid_t)c.walk.find.pid, "--lock", lockstat_kinds(&c, kinds), c.for_ns, c.verbose);
-		c.walk.find.pid = 0; /* likewise */
+		rc = agent_attach(argv[0], (pid_t)c.walk.find.pid, "--lock", lockstat_kinds(&c, kinds), c.for_ns, c.verbose,
+				  &attached);
+		c.walk.find.pid = attached.has_trace ? 0 : c.walk.find.pid; /* likewise */
 	}
 	rc = rc ? rc : walk_open(&c.walk, argc, argv);
 	if (rc)
@@ -181,6 +183,7 @@ static int cmd_lockstat(int argc, char **argv)
 		return fail(argv[0], "%s: nothing of locks was recorded: ktr run --agent --lock contention", c.walk.path);
 	}
 	locks.least_ns = c.least_ns;
+	locks.from_ns = attached.began_ns;
 	locks.names.no_members = (c.merged & LOCKSTAT_BY_VARIABLE) != 0;
 	rc = rc ? rc : walk_run(&c.walk, (struct ktr_sink *[]){ &locks.sink }, 1);
 	if (rc == -ENOMEM)

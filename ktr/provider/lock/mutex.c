@@ -15,12 +15,16 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Of __kind, as glibc has it (PTHREAD_MUTEX_KIND_MASK_NP and so on). */
 #define MUTEX_KIND     3
 #define MUTEX_ROBUST   16
 #define MUTEX_INHERITS 32
 #define MUTEX_TID      0x3fffffff /* of __lock, which the kernel knows: FUTEX_TID_MASK */
+#define MUTEX_LOST     0x7ffffffe /* of __owner of a robust one: PTHREAD_MUTEX_NOTRECOVERABLE */
 
 static uint32_t mutex_owner(const pthread_mutex_t *mutex)
 {
@@ -179,6 +183,30 @@ void ktr__mutex_begin(void)
 	mutex_self = mutex_is_known ? self : 0;
 }
 
+/* ---- a robust mutex that nobody can have any more ---- */
+
+static inline bool mutex_is_lost(const pthread_mutex_t *mutex)
+{
+	return mutex->__data.__kind & MUTEX_ROBUST &&
+	       __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == MUTEX_LOST;
+}
+
+/*
+ * glibc's trylock says so, too (2.36), but has taken it then, and whoever asks next waits for good; its lock lets
+ * go of it. Unlock would make it good again.
+ */
+static __attribute__((noinline)) void mutex_let_go(pthread_mutex_t *mutex)
+{
+	int was = __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED), saved = errno;
+
+	if ((uint32_t)(was & MUTEX_TID) != ktr__mutex_self())
+		return;
+	was = __atomic_exchange_n(&mutex->__data.__lock, 0, __ATOMIC_RELEASE);
+	if (was & (int)FUTEX_WAITERS)
+		syscall(SYS_futex, &mutex->__data.__lock, FUTEX_WAKE, 1, NULL, NULL, 0);
+	errno = saved;
+}
+
 /* ---- taken ---- */
 
 enum mutex_how { MUTEX_LOCK, MUTEX_TIMED, MUTEX_CLOCK };
@@ -200,8 +228,12 @@ static inline __attribute__((always_inline)) int mutex_take(pthread_mutex_t *m, 
 	/* A clock that it does not know is refused also where the lock is free. */
 	if (how == MUTEX_CLOCK && ktr__lock_time_is_bad(c, NULL))
 		return mutex_ends(m, mutex_real(m, how, c, t), 0, caller);
+	if (__builtin_expect(mutex_is_lost(m), 0))
+		return mutex_ends(m, mutex_real(m, how, c, t), 0, caller);
 	code = ktr__lock_real.pthread_mutex_trylock(m);
-	if (__builtin_expect(code == EBUSY, 0)) {
+	if (__builtin_expect(code == ENOTRECOVERABLE, 0)) {
+		mutex_let_go(m);
+	} else if (__builtin_expect(code == EBUSY, 0)) {
 		if (mutex_refuses(m))
 			return mutex_ends(m, mutex_real(m, how, c, t), 0, caller);
 		mutex_block(&wait, m, caller);

@@ -93,17 +93,52 @@ assert sum(row["locked"] for row in told["locks"] if row["lock"] == lock) == 41,
 END
 
 record --lock hold "$dir/known" members
-names='in_function[3] parts[0][1].rows[1] parts[2][1].lock whole.first whole.inner.lock'
+names='early.in.lock in_function[3] parts[0][1].rows[1] parts[2][1].lock whole.first whole.inner.lock'
 is 'members' "$("$ktr" lockstat -j "$dir/t" | python3 -c '
 import json, re, sys
 print(*sorted(re.sub(r"in_function\.\d+", "in_function", row["lock"]) for row in json.load(sys.stdin)["locks"]))')" "$names"
 is 'by variable' "$("$ktr" lockstat -c "$dir/t" | sed -n '/^Owner changes/,$p' | awk '$4 ~ /^(parts|whole)$/ { print $1, $4 }' | sort |
 	paste -sd' ')" '2 parts 2 whole'
 is 'members of a pattern' "$("$ktr" lockstat -H -l 'parts*lock' "$dir/t" | grep -c ' parts\[2\]\[1\]\.lock')" 2
-is 'any lock' "$("$ktr" lockstat -W "$dir/t" | sed -n '/^Owner changes/,$p' | awk '$4 == "-" { print $1 }')" 5
+is 'any lock' "$("$ktr" lockstat -W "$dir/t" | sed -n '/^Owner changes/,$p' | awk '$4 == "-" { print $1 }')" 6
+if echo '#include <mutex>
+struct none {};
+struct counted { long n; };
+struct has { std::mutex lock; };
+struct shard : none { std::mutex lock; };
+struct table : counted, has { union { char bytes[80]; shard shards[2]; }; table() : shards() {} ~table() {} };
+static shard shards[3];
+static table tables[2];
+int main() { for (auto lock : { &shards[1].lock, &shards[2].lock, &tables[1].lock, &tables[0].shards[1].lock }) {
+	lock->lock(); lock->unlock(); } }' | ${CXX:-c++} -std=c++17 -g -O1 -x c++ - -o "$dir/bases" -lpthread 2>"$dir/err"; then
+	record --lock hold "$dir/bases"
+	is 'bases and unions' "$("$ktr" lockstat -j "$dir/t" | python3 -c '
+import json, sys
+print(*sorted(row["lock"] for row in json.load(sys.stdin)["locks"]))')" \
+		'shards[1].lock shards[2].lock tables[0].shards[1].lock tables[1].lock'
+else
+	skip "C++: $(head -n 1 "$dir/err")"
+fi
+
+# In an object that the loader has by a name that begins nowhere, as the program goes elsewhere.
+echo '#include <pthread.h>
+pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+void hold(void) { pthread_mutex_lock(&held_lock); pthread_mutex_unlock(&held_lock); }' |
+	$cc -g -O1 -fPIC -shared -x c - -o "$dir/libheld.so" &&
+	echo '#include <unistd.h>
+void hold(void);
+int main(void) { hold(); return chdir("/"); }' | $cc -O1 -x c - -o "$dir/holds" -L"$dir" -lheld -lpthread || exit 1
+case $ktr in /*) tool=$ktr ;; *) tool=$PWD/$ktr ;; esac
+(cd "$dir" && rm -rf t && LD_LIBRARY_PATH=. "$tool" run --agent --lock hold -o t ./holds) 2>"$dir/err" || fail "relative: $(cat "$dir/err")"
+is 'relative' "$("$ktr" lockstat -H "$dir/t" | grep -c ' held_lock  *hold+')" 1
+is 'relative: whole names' "$(sed -n 's/.*"path":"\([^"]*libheld.so\)".*/\1/p' "$dir/t/ktr/modules.jsonl" | sort -u)" \
+	"$(realpath "$dir")/./libheld.so"
 
 record --lock contention "$dir/known" futex
-is 'futexes' "$("$ktr" lockstat -C -w "$dir/t" | sed -n '/^Futex block/,$p' | awk '$3 == "word" { print ($1 >= 21) }')" 1
+read -r waited refused <"$dir/out"
+is 'futexes' "$("$ktr" lockstat -C -w "$dir/t" | sed -n '/^Futex block/,$p' | awk '$3 ~ /word$/ { print $1, $3 }')" "$((waited + 1)) word"
+is 'futexes: refused' "$("$ktr" lockstat -E -w "$dir/t" | awk '$3 ~ /word$/ { print $3, $2, $1 }' | sort | paste -sd' ')" \
+	"other_word EAGAIN 5 other_word EINVAL 3$([ "$refused" = 0 ] || echo " word EAGAIN $refused")"
 is 'futexes: errors' "$("$ktr" dump "$dir/t" | grep -c 'futex-blocked .*error=110 ')" 1
 if echo '#include <atomic>
 #include <thread>
@@ -157,6 +192,33 @@ case $(cat "$dir/err") in
 	is 'attached: held' "$(grep -c '^Mutex hold: [1-9]' "$dir/told")" 1
 	is 'attached: stacks' "$(grep -c '^ *in noise < ' "$dir/told")" 1
 	kill -0 $pid || fail 'attached: it has ended'
+	# Another time nothing is of the time before, of which the rings have all still.
+	kill -9 $pid
+	"$dir/known" turns >"$dir/out" &
+	pid=$!
+	for lock in table_lock own_lock; do
+		await "grep -q '^$lock' '$dir/out'"
+		(cd "$dir" && "$tool" lockstat -j -H -p $pid -e 200ms >told 2>err) || fail "attached again: $(cat "$dir/err")"
+		is "attached: $lock" "$(python3 -c '
+import json, sys
+print(*sorted({row["lock"] for row in json.load(sys.stdin)["tables"]["Mutex hold"]}))' <"$dir/told")" "$lock"
+		kill -USR1 $pid
+	done
+	is 'attached: what the trace has' "$("$ktr" dump "$dir/ktr.out" | grep -c 'mutex-acquire .*(table_lock' | sed 's/[1-9].*/some/')" some
+	# Of one whose trace somebody has written already the session tells; a trace that lies about is another's.
+	kill -9 $pid
+	"$ktr" run --agent --heap 512k -o "$dir/other" "$dir/known" turns >"$dir/out" 2>"$dir/err" &
+	await "grep -q '^table_lock' '$dir/out'"
+	pid=$(sed -n 's/^table_lock //p' "$dir/out")
+	(cd "$dir" && "$tool" lockstat -j -H -p "$pid" -e 200ms >told 2>err) || fail "attached, recorded: $(cat "$dir/err")"
+	is 'attached, recorded' "$(grep -c '"lock": "table_lock"' "$dir/told" | sed 's/[1-9].*/some/')" some
+	kill -9 "$pid"
+	# A name that was recorded before, which waits in its ring.
+	KTR_MASK=init LD_PRELOAD=$O/lib/libktr-agent.so "$dir/named" named >"$dir/out" &
+	pid=$!
+	await "grep -q '^named' '$dir/out'"
+	(cd "$dir" && "$tool" lockstat -j -H -p $pid -e 200ms >told 2>err) || fail "attached, named: $(cat "$dir/err")"
+	is 'attached, named' "$(grep -c '"lock": "early name"' "$dir/told" | sed 's/[1-9].*/some/')" some
 	;;
 esac
 status 2 "$ktr" lockstat -e 1 "$dir/t"

@@ -8,6 +8,7 @@
  *	heap_host fork				a child that gives back what its parent got
  *	heap_host loop N BYTES			gets and gives back N times, and says how long that took [ns each]
  *	heap_host storm THREADS N PLUGIN	N blocks, while children are forked and an object comes and goes
+ *	heap_host exit US			ends with 7 in a handler that comes between allocations, after US
  *	heap_host leak N			keeps N blocks of 1000 bytes of one place, and none of another
  *	heap_host maps				maps, moves, unmaps by parts: calls, bytes in all, at the end
  */
@@ -15,11 +16,13 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -242,6 +245,44 @@ static int loop(uint64_t n, size_t n_bytes)
 	return 0;
 }
 
+/* ---- an end in the middle of an allocation ---- */
+
+static int exit_status;
+static volatile sig_atomic_t exit_within; /* the allocator may be in use by who was interrupted */
+
+static void exit_handler(int number)
+{
+	(void)number;
+	exit_within = 1;
+	exit(exit_status);
+}
+
+static void *exit_work(void *context)
+{
+	for (unsigned i = 0;; i++) {
+		void *volatile block = malloc(1 + i % 5000), *volatile other = malloc(1 + i % 777);
+
+		block = realloc(block, 1 + i % 9000);
+		free(other);
+		free(block);
+	}
+	return context;
+}
+
+/* It does not return. */
+static void exit_between(long us, int status, int with_thread)
+{
+	const struct itimerval when = { .it_value = { us / 1000000, us % 1000000 } };
+	pthread_t thread;
+
+	exit_status = status;
+	signal(SIGALRM, exit_handler);
+	if (with_thread)
+		CHECK(!pthread_create(&thread, NULL, exit_work, NULL));
+	setitimer(ITIMER_REAL, &when, NULL);
+	exit_work(NULL);
+}
+
 /* ---- storm ---- */
 
 static int storm_is_over;
@@ -268,7 +309,7 @@ static void *storm_thread(void *context)
 
 static void at_exit(void)
 {
-	void *volatile block = malloc(100);
+	void *volatile block = exit_within ? NULL : malloc(100);
 
 	free(block);
 }
@@ -283,10 +324,12 @@ static void storm_child(unsigned how)
 	if (child == 0) {
 		block = malloc(1000);
 		free(block);
-		if (how % 3 == 0)
+		if (how % 4 == 0)
 			exit(0);
-		if (how % 3 == 1)
+		if (how % 4 == 1)
 			_exit(0);
+		if (how % 4 == 2)
+			exit_between(100 + how % 1000, 0, 0);
 		execl("/bin/true", "true", (char *)NULL);
 		_exit(1);
 	}
@@ -404,6 +447,8 @@ int main(int argc, char **argv)
 		return loop(number[0], (size_t)number[1]);
 	if (strcmp(what, "storm") == 0 && argc == 5)
 		return storm((unsigned)number[0], number[1], argv[4]);
+	if (strcmp(what, "exit") == 0)
+		exit_between((long)number[0], 7, 1);
 	if (strcmp(what, "maps") == 0)
 		return maps();
 	if (strcmp(what, "leak") == 0)

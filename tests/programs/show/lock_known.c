@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,31 @@ static void lost(long n)
 	nap(100);
 }
 
+/* ---- one lock, and when it is told to, another ---- */
+
+static volatile sig_atomic_t turned;
+
+static void turn(int number)
+{
+	(void)number;
+	turned = 1;
+}
+
+static void turns(void)
+{
+	signal(SIGUSR1, turn);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("table_lock %d\n", getpid());
+	for (int told = 0;; nap(1)) {
+		pthread_mutex_t *lock = turned ? &own_lock : &table_lock;
+
+		pthread_mutex_lock(lock);
+		pthread_mutex_unlock(lock);
+		if (turned && !told)
+			told = puts("own_lock") > 0;
+	}
+}
+
 /* ---- an owner that is gone ---- */
 
 static void *leaves(void *context)
@@ -144,6 +170,20 @@ static void place(const char *name)
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
 	pthread_mutex_destroy(placed);
+}
+
+/* One that has its name before anybody asks for locks. */
+static void named(void)
+{
+	placed = malloc(sizeof(*placed));
+	pthread_mutex_init(placed, NULL);
+	KTR_LOCK_NAME(placed, "early name");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	puts("named");
+	for (;; nap(1)) {
+		pthread_mutex_lock(placed);
+		pthread_mutex_unlock(placed);
+	}
 }
 
 static void again(void)
@@ -245,6 +285,13 @@ struct part {
 };
 
 static struct part parts[3][2];
+static union {
+	char bytes[64];
+	struct {
+		long n;
+		pthread_mutex_t lock;
+	} in;
+} early;
 static struct {
 	pthread_mutex_t first;
 	struct part inner;
@@ -262,13 +309,32 @@ static void members(void)
 	pthread_mutex_unlock(&whole.first);
 	pthread_mutex_lock(&whole.inner.lock);
 	pthread_mutex_unlock(&whole.inner.lock);
+	pthread_mutex_lock(&early.in.lock);
+	pthread_mutex_unlock(&early.in.lock);
 	pthread_mutex_lock(&in_function[3]);
 	pthread_mutex_unlock(&in_function[3]);
 }
 
 /* ---- a lock of its own ---- */
 
-static uint32_t word;
+static uint32_t word, other_word;
+
+/* Says how often the kernel had it wait, and how often it refused. */
+static void wait_futex(uint32_t value)
+{
+	static unsigned waited, refused;
+	long code;
+
+	if (value == UINT32_MAX) {
+		printf("%u %u\n", waited, refused);
+		return;
+	}
+	code = syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+	if (code == 0 || errno == EINTR)
+		waited++;
+	else
+		refused++;
+}
 
 static void *wakes(void *context)
 {
@@ -295,8 +361,17 @@ static void futexes(void)
 	thread = begin(wakes);
 	for (uint32_t i = 0; i < 20; i++)
 		while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == i)
-			syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, i, NULL, NULL, 0);
+			wait_futex(i);
 	pthread_join(thread, NULL);
+	wait_futex(UINT32_MAX);
+	for (int i = 0; i < 5; i++) {
+		CHECK(syscall(SYS_futex, &other_word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0) == -1);
+		CHECK(errno == EAGAIN);
+	}
+	for (int i = 0; i < 3; i++) {
+		CHECK(syscall(SYS_futex, &other_word, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL, NULL, 0) == -1);
+		CHECK(errno == EINVAL);
+	}
 }
 
 int main(int argc, char **argv)
@@ -317,6 +392,8 @@ int main(int argc, char **argv)
 		pthread_mutex_unlock(&table_lock);
 		pthread_mutex_lock(&own_lock);
 		nap(200);
+	} else if (strcmp(what, "turns") == 0) {
+		turns();
 	} else if (strcmp(what, "gone") == 0) {
 		gone();
 	} else if (strcmp(what, "read") == 0) {
@@ -330,6 +407,8 @@ int main(int argc, char **argv)
 #ifdef NAMED
 	} else if (strcmp(what, "again") == 0) {
 		again();
+	} else if (strcmp(what, "named") == 0) {
+		named();
 #endif
 	}
 	return 0;

@@ -9,6 +9,7 @@
 
 #include "analyze/read/packets.h"
 #include "analyze/read/reader.h"
+#include "analyze/rewrite/trace_writer.h"
 #include "writer/drain.h"
 #include "writer/format/packet.h"
 
@@ -328,6 +329,68 @@ static void losses_come_in_their_place(void)
 	made_close(&made);
 }
 
+/* A trace made of another one, whose second CPU has lost something before it has events. */
+static void reader_merge(const struct made *made, const char *path, const struct ktr_loss *loss)
+{
+	const struct ktr__trace_head head = { .name = "made",
+					      .host = "here",
+					      .cmdline = "",
+					      .clock_name = "monotonic",
+					      .clock = { .mult = 1 } };
+	const struct ktr__trace_writer_place place = { .shift_ns = 0 };
+	struct ktr__trace_writer *writer;
+	struct ktr_reader *reader;
+	struct ktr_event event;
+	int told = 0;
+
+	CU_ASSERT_FATAL(ktr_reader_open(made->trace, NULL, &reader, NULL) == 0);
+	CU_ASSERT_FATAL(ktr__trace_writer_open(&writer, path, &head, 2, NULL) == 0);
+	CU_ASSERT(ktr__trace_writer_source(writer, reader, place, NULL) == 0);
+	CU_ASSERT(ktr__trace_writer_begin(writer, NULL) == 0);
+	while (ktr_reader_next(reader, &event) == KTR_READ_EVENT) {
+		if (event.time_ns > loss->to_ns && !told++)
+			CU_ASSERT(ktr__trace_writer_loss(writer, 0, loss) == 0);
+		CU_ASSERT(ktr__trace_writer_event(writer, 0, &event) == 0);
+	}
+	CU_ASSERT(ktr__trace_writer_close(writer, 0, NULL, NULL) == 0);
+	ktr_reader_close(reader);
+}
+
+static void losses_before_a_streams_events_come_in_their_place(void)
+{
+	const struct ktr_loss loss = { .cpu = 1, .n_events = 7, .from_ns = 1500, .to_ns = 2500 };
+	struct ktr_reader_options reverse = { .size = sizeof(reverse), .reverse = 1 };
+	struct ktr_reader *reader;
+	struct ktr_event event;
+	struct made made;
+	char path[128], *got;
+	uint32_t tick;
+
+	made_open(&made);
+	tick = made_site(&made, KTR_GEN, "t.c", 1, "tick", "", 0);
+	for (uint64_t i = 1; i <= 3; i++)
+		made_event(&made, 0, 1000 * i, tick, 0);
+	made_event(&made, 1, 2600, tick, 0);
+	made_trace(&made);
+	snprintf(path, sizeof(path), "%s/merged", made.dir);
+	reader_merge(&made, path, &loss);
+	got = made_walk(path, NULL);
+	CU_ASSERT_STRING_EQUAL(got, "1000 #0 cpu0 ?/0/0 gen t.c:1 [] tick\nlost 7 cpu1 1500-2500\n"
+				    "2000 #1 cpu0 ?/0/0 gen t.c:1 [] tick\n2600 #7 cpu1 ?/0/0 gen t.c:1 [] tick\n"
+				    "3000 #2 cpu0 ?/0/0 gen t.c:1 [] tick\n");
+	CU_ASSERT(made_counts(path, NULL, got));
+	free(got);
+	got = made_walk(path, &reverse);
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "\n2600 #7 cpu1 ?/0/0 gen t.c:1 [] tick\nlost 7 cpu1 1500-2500\n2000 #1 "));
+	free(got);
+	CU_ASSERT_FATAL(ktr_reader_open(path, NULL, &reader, NULL) == 0);
+	CU_ASSERT(ktr_reader_window(reader, 0, 1400) == 0);
+	CU_ASSERT(ktr_reader_next(reader, &event) == KTR_READ_EVENT && event.time_ns == 1000);
+	CU_ASSERT(ktr_reader_next(reader, &event) == KTR_READ_END); /* it is behind the window */
+	ktr_reader_close(reader);
+	made_close(&made);
+}
+
 /* Files of many packets, so that bisection and the way back have something to do. */
 static void a_long_trace_is_found_by_time(void)
 {
@@ -581,5 +644,6 @@ SUITE(reader, TEST(clocks_that_jump_are_told), TEST(what_comes_is_followed),
       TEST(a_trace_and_its_session_say_the_same), TEST(any_window_in_either_direction),
       TEST(seeking_again_and_again), TEST(what_the_source_says_of_itself),
       TEST(losses_stand_where_events_are_missing), TEST(losses_are_told_once_by_each_walk),
-      TEST(losses_come_in_their_place), TEST(a_long_trace_is_found_by_time),
+      TEST(losses_come_in_their_place), TEST(losses_before_a_streams_events_come_in_their_place),
+      TEST(a_long_trace_is_found_by_time),
       TEST(one_walk_feeds_many_sinks), TEST(arguments_that_nobody_wants));

@@ -15,7 +15,7 @@
  * A batch is written beside its place, synced, and moved there; when the server has it, it is moved to be the
  * state. What is found at a start is one of the two as a whole.
  */
-#include "tools/fleet/ship_state.h"
+#include "tools/ship/ship_state.h"
 
 #include "conf/kit/array.h"
 #include "conf/kit/hash.h"

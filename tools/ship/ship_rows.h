@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of events, spans and losses. */
-#ifndef FLEET_SHIP_ROWS_H
-#define FLEET_SHIP_ROWS_H
+#ifndef SHIP_ROWS_H
+#define SHIP_ROWS_H
 
-#include "tools/fleet/ship.h"
+#include "tools/ship/ship.h"
 
 void ship_rows_open(struct ship *ship);
 void ship_rows_close(struct ship *ship);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Batches and blocks on their way. */
-#ifndef FLEET_SHIP_SEND_H
-#define FLEET_SHIP_SEND_H
+#ifndef SHIP_SEND_H
+#define SHIP_SEND_H
 
-#include "tools/fleet/ship.h"
+#include "tools/ship/ship.h"
 
 /* Sends the pending batch. resumed: it may be there, as a whole or in part. 0 or -errno with err filled. */
 int ship_send(struct ship *ship, int resumed, struct ktr_error *err);

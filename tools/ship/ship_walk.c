@@ -3,16 +3,17 @@
  * One walk over a trace, in the order of time: what has gone already only feeds the spans, so that what it began
  * may end; all else becomes rows.
  */
-#include "tools/fleet/ship_walk.h"
+#include "tools/ship/ship_walk.h"
 
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
-#include "tools/fleet/ship_rows.h"
-#include "tools/fleet/ship_send.h"
-#include "tools/fleet/ship_state.h"
-#include "tools/fleet/ship_tables.h"
+#include "tools/fleet/folder.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
+#include "tools/ship/ship_rows.h"
+#include "tools/ship/ship_send.h"
+#include "tools/ship/ship_state.h"
+#include "tools/ship/ship_tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,19 +37,6 @@ static uint64_t ship_walk_now(void)
 }
 
 /* ---- the trace ---- */
-
-/* The build of a trace: of the first module that has one, which is the program's own where its sites are in it. */
-static void ship_walk_build(struct ship *ship)
-{
-	const struct ktr__tables *tables = ktr__reader_tables(ship->reader);
-
-	ship->build_id[0] = 0;
-	for (uint32_t id = 1; id < tables->n_modules && !ship->build_id[0]; id++)
-		for (unsigned i = 0; tables->module[id] && i < tables->module[id]->n_build_id && i < 8; i++)
-			snprintf(ship->build_id + 2 * i, 3, "%02x", tables->module[id]->build_id[i]);
-	if (!ship->build)
-		ship->build = ship->build_id;
-}
 
 static void ship_walk_uuid(struct ship *ship)
 {
@@ -99,7 +87,9 @@ static int ship_walk_open(struct ship *ship, struct ktr_error *err)
 	ship->version = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	ship->utc_offset_ns = ship->info->utc_offset_ns;
 	ship_walk_uuid(ship);
-	ship_walk_build(ship);
+	folder_build(ship->reader, ship->build_id);
+	if (!ship->build)
+		ship->build = ship->build_id;
 	return 0;
 }
 

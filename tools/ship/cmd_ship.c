@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ktr ship: traces into the column store that is asked about many machines. */
 #include "tools/command.h"
-#include "tools/fleet/ship_send.h"
-#include "tools/fleet/ship_walk.h"
+#include "tools/fleet/folder.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/ship/ship_send.h"
+#include "tools/ship/ship_walk.h"
 
 #include <ktr/trace_file.h>
 
@@ -157,47 +158,30 @@ static int ship_one(const struct ship_command *c, struct store *store, const cha
 	return err.code ? fail_with(store->command, &err) : 0;
 }
 
-static int ship_is_trace(const char *folder)
-{
-	char info[PATH_MAX + 32];
+/* A folder whose traces are shipped. */
+struct ship_folder {
+	const struct ship_command *command;
+	struct store *store;
+	int rc;
+};
 
-	snprintf(info, sizeof(info), "%.4095s/" KTR_TRACE_DIR "/info.jsonl", folder);
-	return access(info, F_OK) == 0;
+static void ship_folder_trace(void *context, const char *path, const char *host)
+{
+	struct ship_folder *folder = context;
+
+	(void)host;
+	folder->rc |= ship_one(folder->command, folder->store, path, 0);
 }
 
-/* NAME.12 is a part of NAME, where that is there. */
-static int ship_is_part(const char *path)
+/* The exit status. */
+static int ship_folder(const struct ship_command *c, struct store *store, const char *path)
 {
-	const char *dot = strrchr(path, '.');
-	char whole[PATH_MAX];
-
-	if (!dot || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
-		return 0;
-	snprintf(whole, sizeof(whole), "%.*s", (int)(dot - path), path);
-	return ship_is_trace(whole);
-}
-
-/* The traces in a folder, parts without their whole in the order of their numbers. The exit status. */
-static int ship_folder(const struct ship_command *c, struct store *store, const char *folder)
-{
-	struct dirent **names = NULL;
-	int n = scandir(folder, &names, NULL, versionsort), rc = 0, n_traces = 0;
+	struct ship_folder folder = { .command = c, .store = store };
+	int n = folder_traces(path, 0, ship_folder_trace, &folder);
 
 	if (n < 0)
-		return fail(store->command, "%s: %s", folder, strerror(errno));
-	for (int i = 0; i < n; i++) {
-		char path[PATH_MAX];
-
-		if (names[i]->d_name[0] != '.' && snprintf(path, sizeof(path), "%s/%s", folder,
-			names[i]->d_name) < PATH_MAX &&
-		    ship_is_trace(path) && !ship_is_part(path)) {
-			rc |= ship_one(c, store, path, 0);
-			n_traces++;
-		}
-		free(names[i]);
-	}
-	free(names);
-	return n_traces ? rc : fail(store->command, "%s: neither a trace nor a folder with traces in it", folder);
+		return fail(store->command, "%s: %s", path, strerror(-n));
+	return n ? folder.rc : fail(store->command, "%s: neither a trace nor a folder with traces in it", path);
 }
 
 /* A signal ends what is followed after the batch that is under way. */
@@ -211,7 +195,7 @@ static int ship_operand(const struct ship_command *c, struct store *store, const
 
 	if (c->follow)
 		interrupt_call(ship_interrupted);
-	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !ship_is_trace(path))
+	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !folder_is_trace(path))
 		return ship_folder(c, store, path);
 	return ship_one(c, store, path, c->follow);
 }
@@ -237,7 +221,7 @@ static int cmd_ship(int argc, char **argv)
 	if (c.follow && argc - optind != 1)
 		return usage_error(argv[0], "one trace with --follow");
 	for (int i = optind; i < argc; i++)
-		if (ship_is_part(argv[i]))
+		if (folder_is_part(argv[i]))
 			return fail(argv[0], "%s is a part of %.*s, which takes it along", argv[i],
 				    (int)(strrchr(argv[i], '.') - argv[i]), argv[i]);
 	if (store_open(&store, argv[0], c.to, &c.store, &err) || store_greet(&store, &err))

@@ -5,10 +5,10 @@
  * block's first row is there. That holds for every engine; what keeps a block from being there twice by itself is
  * a second net, and the only one where the user may not ask.
  */
-#include "tools/fleet/ship_send.h"
+#include "tools/ship/ship_send.h"
 
-#include "tools/fleet/ship_rows.h"
 #include "tools/interrupt.h"
+#include "tools/ship/ship_rows.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * which make a trace of rows again. Each row replaces what was told of the same before, so sending one again does
  * no harm.
  */
-#include "tools/fleet/ship_tables.h"
+#include "tools/ship/ship_tables.h"
 
 #include "analyze/read/reader.h"
 #include "analyze/rewrite/rewrite.h"
@@ -12,7 +12,7 @@
 #include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 #include "ktr/session/drop.h"
-#include "tools/fleet/ship_send.h"
+#include "tools/ship/ship_send.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Events, spans and losses as rows. Times are UTC. Names stand in the rows: in columns of words they cost next to
  * nothing, and no question needs a join.
  */
-#include "tools/fleet/ship_rows.h"
+#include "tools/ship/ship_rows.h"
 
 #include "analyze/read/reader.h"
 #include "analyze/stats/ends.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How far a trace has been shipped, and the batch under way, on the disk. */
-#ifndef FLEET_SHIP_STATE_H
-#define FLEET_SHIP_STATE_H
+#ifndef SHIP_STATE_H
+#define SHIP_STATE_H
 
-#include "tools/fleet/ship.h"
+#include "tools/ship/ship.h"
 
 /* Opens the state of the trace and locks it; -EBUSY: another one ships it. 0 or -errno with err filled. */
 int ship_state_open(struct ship *ship, struct ktr_error *err);

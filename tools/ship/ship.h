@@ -9,11 +9,12 @@
  * batch has depends on nothing that is read twice, and an event is in one batch alone: which numbers of its
  * stream have gone is known at any time.
  */
-#ifndef FLEET_SHIP_H
-#define FLEET_SHIP_H
+#ifndef SHIP_H
+#define SHIP_H
 
 #include "analyze/read/trace_head.h"
 #include "analyze/stats/spans.h"
+#include "tools/fleet/folder.h"
 #include "tools/fleet/schema.h"
 #include "tools/fleet/store.h"
 
@@ -87,7 +88,7 @@ struct ship {
 	int64_t utc_offset_ns;
 	uint8_t uuid[16];  /* as Native has it */
 	char trace[40];	   /* as SQL has it */
-	char build_id[48];
+	char build_id[FOLDER_BUILD_BYTES];
 	uint64_t version;
 	uint64_t until_ns;   /* of a trace that is being written, and not followed:
 		its last event when it was opened */

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# ktr fleet of traces in a folder: what it answers is what ktr sql counts in each of them.
+. "$(dirname "$0")/../lib.inc"
+"$ktr" sql "$dir" 'SELECT 1' 2>&1 | grep -q 'without SQLite' && { echo "skipped: ktr without SQLite"; exit 77; }
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o "$dir/flood" "$O/lib/libktr.a" -lpthread || exit 1
+cd "$dir" || exit 1
+mkdir -p all/one all/two
+for trace in one/a one/b two/a lossy; do
+	entries=65536
+	[ $trace != lossy ] || entries=256
+	KTR_MASK=all KTR_FILE=all/$trace KTR_ENTRIES=$entries ./flood 20000 >/dev/null || fail "the program failed"
+done
+machine=$(uname -n)
+fleet() { "$ktr" fleet "$@" >out 2>err; }
+sql() { "$ktr" sql --csv "all/$1" "$2" 2>sql.err | tail -n +2 | tr -d '\r"'; }
+# rows FIELDS QUESTION...: of its JSON, "a,b,c" a line
+rows() {
+	fields=$1
+	shift
+	fleet "$@" all --json || fail "$*: $(cat err)"
+	python3 -c 'import json, sys
+for row in json.load(open("out"))["rows"]: print(*(row[f] for f in sys.argv[1].split(",")), sep=",")' "$fields"
+}
+# added QUERY TRACE...: its rows of several traces; numbers behind the first two columns are added
+added() {
+	query=$1
+	shift
+	for t; do sql "$t" "$query"; done | awk -F, '{ k = $1 "," $2; n[k] += $3; m[k] += $4 } END { for (k in n) print k "," n[k] "," m[k] }' |
+		LC_ALL=C sort
+}
+
+is "hosts" "$(rows host,traces,builds hosts)" "$(printf '%s,1,1\none,2,1\ntwo,1,1' "$machine" | LC_ALL=C sort)"
+is "top of one" "$(rows class,site,events,threads top --host one | LC_ALL=C sort)" \
+	"$(added 'SELECT class, site, count(*), count(DISTINCT tid) FROM events GROUP BY 1, 2' one/a one/b)"
+for host in one two; do
+	[ $host = one ] && set -- one/a one/b || set -- two/a
+	is "span of $host" "$(rows grp,id,spans span request --host $host | awk -F, '{ n[$1 "," $2] += $3 } END { for (k in n) print k "," n[k] }' | LC_ALL=C sort)" \
+		"$(added "SELECT grp, id, count(dur), 0 FROM spans WHERE grp = 'request' AND NOT unsure GROUP BY 1, 2" "$@" | sed 's/,0$//')"
+done
+is "slow" "$(rows dur_ns slow --host one)" \
+	"$(for t in one/a one/b; do sql $t "SELECT dur FROM spans WHERE kind = 'span' AND NOT unsure AND dur NOT NULL"; done | sort -rn | head -n 20)"
+rows host,ts,dur_ns,trace slow >all.slow
+head -n 5 all.slow >slow
+while IFS=, read -r host ts dur trace; do
+	is "a slow one of $host" "$(sql "${trace#all/}" "SELECT count(*) FROM spans, trace WHERE dur = $dur AND time + first_ns + utc_offset_ns = $ts")" 1
+done <slow
+is "losses" "$(rows host,lost,worst losses | grep "^$machine,")" "$machine,$(sql lossy 'SELECT sum(events), max(events) FROM losses')"
+is "diff" "$(rows grp,id,spans_a,spans_b,p50_b_ns,p99_b_ns diff one two | LC_ALL=C sort)" \
+	"$(added "SELECT grp, id, count(dur), 0 FROM spans WHERE kind = 'span' AND NOT unsure GROUP BY 1, 2" one/a one/b | sed 's/,0$//' |
+		while IFS=, read -r grp id n; do
+			echo "$grp,$id,$n,$(sql two/a "SELECT count(dur), coalesce(quantile(dur, .5), 0), coalesce(quantile(dur, .99), 0) FROM spans
+				WHERE kind = 'span' AND NOT unsure AND grp = '$grp' AND id = '$id'")"
+		done)"
+lost=$(for t in one/a one/b two/a lossy; do sql $t 'SELECT lost FROM trace'; done | awk '{ n += $1 } END { print n }')
+unsure=$(for t in one/a one/b two/a lossy; do sql $t 'SELECT sum(unsure) FROM spans'; done | awk '{ n += $1 } END { print n }')
+fleet basis all || fail "basis: $(cat err)"
+grep -q "^basis: hosts 3, traces 4, events lost $lost, spans unsure $unsure," out || fail "what it rests on: $(tail -n 1 out); $lost, $unsure"
+is "a window before all" "$(rows class top --to 2001-01-01)" ""
+is "a window with all" "$(rows class,site,events top --from 2001-01-01 --to 2200-01-01)" "$(rows class,site,events top)"
+
+# What cannot be read is left out, and said; what is no trace is refused.
+mkdir -p all/two/bad/ktr
+echo '{' >all/two/bad/ktr/info.jsonl
+fleet top all && fail "a damaged trace"
+grep -q 'all/two/bad: .*: left out' err && grep -q '1 of the traces in all could not be read: the answer is of the rest' err ||
+	fail "a damaged trace: $(cat err)"
+grep -q '^basis: hosts 3, traces 4,' out || fail "the rest: $(tail -n 1 out)"
+fleet top "$dir/nowhere" && fail "no folder"
+is "no folder" "$(cat err)" "ktr fleet: $dir/nowhere: No such file or directory"
+mkdir none
+fleet top none && fail "a folder without traces"
+is "a folder without traces" "$(cat err)" "ktr fleet: none: neither a trace nor a folder with traces in it"
+exit $failed
