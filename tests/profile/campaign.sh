@@ -10,7 +10,7 @@
 #	storm	dlopen, malloc, fork, exceptions, threads, for SECONDS at 4,999 Hz: no deadlock, no crash
 #	eintr	how many calls of each kind, all at once, end with EINTR in SECONDS
 #
-# SOURCE: any, perf, timers, as of ktr profile --source; any, its default, is perf where the kernel allows it.
+# SOURCE: any, perf, timers, as of ktr profile --source.
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
 ktr=$PWD/$O/bin/ktr

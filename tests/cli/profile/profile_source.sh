@@ -41,7 +41,7 @@ agree() { # TRACE WHAT NS
 for how in '--source timers' refused; do
 	case $how in
 	refused)
-		timeout 300 "$dir/refused" perf_event_open "$ktr" profile -o "$dir/r" "$prog" shares >"$dir/out" 2>"$dir/err"
+		timeout 300 "$dir/refused" perf_event_open "$ktr" profile --source any -o "$dir/r" "$prog" shares >"$dir/out" 2>"$dir/err"
 		;;
 	*) profile r --source timers "$prog" shares ;;
 	esac || fail "$how: $(cat "$dir/err")"
@@ -185,7 +185,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/ker
 	chmod 777 "$dir/nobody" && chmod 755 "$dir"
 	rm -rf "$dir/nobody/t"
 	if (cd "$dir/nobody" && KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups "$prog" stack) 2>/dev/null; then
-		KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups timeout 300 "$ktr" profile \
+		KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups timeout 300 "$ktr" profile --source any \
 			-o "$dir/nobody/t" "$prog" shares \
 			>"$dir/out" 2>"$dir/err" || fail "another user: $(cat "$dir/err")"
 		is 'another user: lines about it' "$(grep -c 'by perf events: no signal is sent' "$dir/err")" 1
