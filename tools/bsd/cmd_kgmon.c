@@ -59,8 +59,6 @@ static const char *kgmon_state(enum kgmon_state state)
 		return "running";
 	case KGMON_HIRES:
 		return "running (high resolution)";
-	case KGMON_BUSY:
-		return "busy";
 	}
 	return "in an unknown state";
 }

@@ -40,7 +40,20 @@ for program in shared archive static; do
 	run ./$program exec
 done
 run ./shared corners
-run ./static corners
+[ ! -x static ] || run ./static corners
+
+# Threads of known shares, and 200 that live for a moment, as ktr profile has to tell of them: each has text of its own.
+rates=997 seeds=1
+[ "${FULL:-0}" = 0 ] || rates='99 997 4999' seeds='1 2 3'
+for hz in $rates; do
+	for seed in $seeds; do
+		for masked in '' masked; do
+			# shellcheck disable=SC2086
+			run ./shared shares $ms $hz $seed $masked
+			sed "s/^/$hz Hz, seed $seed${masked:+, $masked}: /" out
+		done
+	done
+done
 
 # ---- who waits for any signal is not told of ours ----
 
