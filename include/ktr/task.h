@@ -81,7 +81,7 @@ struct ktr_thread_state {
 	uint32_t size;	     /* [bytes] sizeof(struct ktr_thread_state), by the caller */
 	char state;	     /* before it was stopped, as in struct ktr_thread_info */
 	uint8_t reserved[3]; /* 0 */
-	uint64_t stopped_ns; /* how long it stood */
+	uint64_t stopped_ns; /* how long that took, from asking it to stop to letting it go: it stood no longer */
 	struct user_regs_struct regs;
 };
 

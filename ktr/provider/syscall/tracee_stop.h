@@ -23,6 +23,9 @@ struct ktr__tracee_stop {
 	int is_group_stop; /* SIGSTOP: it stays stopped when it is let go */
 };
 
+/* PTRACE_SEIZE: 0 or -errno; -ESRCH, it has ended, also where it is a zombie. */
+int ktr__tracee_seize(pid_t tid, long options);
+
 /*
  * Stops the thread stop->tid, within two seconds, and reads its registers. 0, or -errno with nothing stopped:
  * -ESRCH, it has ended; -ETIMEDOUT, it does not come out of the kernel, and stops when it does, until we end;

@@ -150,7 +150,21 @@ static void a_timespec_is_that_of_its_own_call(void)
 	stop_times(SYS_rt_sigtimedwait, 1);
 }
 
-SUITE(tracee_stop, TEST(a_time_in_ms_is_that_of_its_own_call), TEST(a_timespec_is_that_of_its_own_call));
+/* The kernel says EPERM of it, as of one that it forbids. */
+static void a_zombie_has_ended(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (!pid)
+		_exit(0);
+	CU_ASSERT_EQUAL(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	CU_ASSERT_EQUAL(ktr__tracee_seize(pid, 0), -ESRCH);
+	waitpid(pid, NULL, 0);
+	CU_ASSERT_EQUAL(ktr__tracee_seize(pid, 0), -ESRCH);
+}
+
+SUITE(tracee_stop, TEST(a_zombie_has_ended), TEST(a_time_in_ms_is_that_of_its_own_call), TEST(a_timespec_is_that_of_its_own_call));
 
 #else
 
