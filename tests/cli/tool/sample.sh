@@ -352,7 +352,10 @@ while [ $i -lt 60 ]; do
 	got=$?
 	case $got in
 	0) python3 tests/cli/tool/sample.py "$dir/out" || { failed=1; echo "of who ends after $i"; } ;;
-	1) grep -Eq 'no such process|has ended' "$dir/err" && [ ! -s "$dir/out" ] || fail "who ends after $i: $(cat "$dir/out" "$dir/err")" ;;
+	1)
+		grep -Eq 'no such process|has ended' "$dir/err" && [ ! -s "$dir/out" ] ||
+			fail "who ends after $i: $(cat "$dir/out" "$dir/err")"
+		;;
 	*) fail "who ends after $i: $got $(cat "$dir/err")" ;;
 	esac
 	wait $at

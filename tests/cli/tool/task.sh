@@ -38,10 +38,11 @@ counted() { # as in sample.sh: nobody has seen an EINTR, or a time that ended ea
 	[ -z "$told" ] || fail "$1: $told"
 }
 stood() { # what a stop took of those who were looked at
-	sed -n 's/.* samples \([0-9]*\) lost \([0-9]*\) rounds \([0-9]*\) missed \([0-9]*\) stops \([0-9]*\) ns \([0-9]*\) most \([0-9]*\)$/\1 \2 \3 \4 \5 \6 \7/p' \
-		"$dir/sums" | awk -v what="$1" '$5 {
-		printf "%s: %d samples, %d lost; %d rounds, %d left out; %d stops, each for %.1f us, at most %.1f us\n",
-			what, $1, $2, $3, $4, $5, $6 / $5 / 1e3, $7 / 1e3 }'
+	awk -v what="$1" '{ for (i = 1; i < NF; i++) n[$i] = $(i + 1) }
+		END { if (n["stops"])
+			printf "%s: %d samples, %d lost; %d rounds, %d left out; %d stops, each for %.1f us, at most %.1f us\n",
+				what, n["samples"], n["lost"], n["rounds"], n["missed"], n["stops"], n["ns"] / n["stops"] / 1e3,
+				n["most"] / 1e3 }' "$dir/sums"
 }
 python() {
 	python3 tests/cli/tool/task.py "$@" || failed=1

@@ -3,8 +3,9 @@
  * A program that knows nothing of ktr, and that counts whatever could tell it of somebody who attaches to it: calls
  * that end with EINTR or before their time, wrong results. It goes on until a file is there, and prints its counts.
  *
- *	attach_host FILE ROLE...	the first role is the main thread's, each other has a thread of its own; "threads"
- *					makes threads that live for a moment, and FILE.threads tells of them
+ *	attach_host FILE ROLE...	the first role is the main thread's, each other has a thread of its own
+ *
+ * The role "threads" makes threads that live for a moment: FILE.threads tells of them.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -401,7 +402,7 @@ static void *lives_briefly(void *context)
 	return NULL;
 }
 
-/* Threads that come and go: FILE.threads has each one's number, and the clock when it was there and before it ended. */
+/* FILE.threads has each one's number, and the clock when it was there and before it ended. */
 static int do_threads(struct role *r)
 {
 	static FILE *told;

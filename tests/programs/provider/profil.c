@@ -243,7 +243,7 @@ static void corner_places(void)
 	}
 }
 
-/* What comes late counts for as many ticks as were due, at once, behind the call that lets it through; and wraps. */
+/* What comes late counts for as many ticks as were due, at once, where it is let through; and wraps. */
 static void corner_late(void)
 {
 	enum { WAS = 0xfff0 };
@@ -650,8 +650,8 @@ static uint64_t life_works(struct life *l, int place, uint64_t ns)
 }
 
 /*
- * Bursts of random lengths, three quarters of each in the first place. It goes on to its next tick, with which all that was
- * due has come: what threads miss that end before is another test's.
+ * Bursts of random lengths, three quarters of each in the first place. It goes on to its next tick, with which all
+ * that was due has come: what threads miss that end before is another test's.
  */
 static void *life_run(void *context)
 {
@@ -675,7 +675,7 @@ static void *life_run(void *context)
 	return NULL;
 }
 
-/* How far the share of the first place is from what the clocks say, squared, in standard errors; -1: too few draws. */
+/* How far the first place's share is from what the clocks say, in standard errors, squared; -1: of too few. */
 static double life_square(size_t from, size_t to, double period)
 {
 	double a = 0, b = 0, a_ns = 0, b_ns = 0, draws, share, off;
@@ -720,8 +720,8 @@ static void shares_run(unsigned ms, uint64_t seed)
 }
 
 /*
- * Of a thread's time one hundredth may be elsewhere, in calls of its clock, and is told of here or there: that, and five
- * standard errors of so many choices of the kernel's. A thread that ends with a tick has up to a period more.
+ * Of a thread's time one hundredth may be elsewhere, in calls of its clock, and is told of here or there: that, and
+ * five standard errors of so many choices of the kernel's. A thread that ends with a tick has up to a period more.
  */
 static void shares_judge_time(const char *what, size_t from, size_t to, double period)
 {
@@ -732,10 +732,11 @@ static void shares_judge_time(const char *what, size_t from, size_t to, double p
 		want += (double)(life[i].place_ns[0] + life[i].place_ns[1]);
 	}
 	off = 0.01 * want + 5 * tick * (1 + root(0.02 * want / tick));
-	CHECK(got > want - off && got < want + off + (double)(to - from) * period, "%s %zu: %.2f ms instead of %.2f", what, from,
-	      got / 1e6, want / 1e6);
+	CHECK(got > want - off && got < want + off + (double)(to - from) * period, "%s %zu: %.2f ms instead of %.2f",
+	      what, from, got / 1e6, want / 1e6);
 	if (to <= SHARES_LONG)
-		printf("%lu %%: %.1f ms by its clock, %.1f ms by ticks; ", (unsigned long)life[from].percent, want / 1e6, got / 1e6);
+		printf("%lu %%: %.1f ms by its clock, %.1f ms by ticks; ", (unsigned long)life[from].percent,
+		       want / 1e6, got / 1e6);
 	else if (to - from > 1)
 		printf("the others: %.1f ms, %.1f ms; ", want / 1e6, got / 1e6);
 }

@@ -164,7 +164,8 @@ static void a_zombie_has_ended(void)
 	CU_ASSERT_EQUAL(ktr__tracee_seize(pid, 0), -ESRCH);
 }
 
-SUITE(tracee_stop, TEST(a_zombie_has_ended), TEST(a_time_in_ms_is_that_of_its_own_call), TEST(a_timespec_is_that_of_its_own_call));
+SUITE(tracee_stop, TEST(a_zombie_has_ended), TEST(a_time_in_ms_is_that_of_its_own_call),
+      TEST(a_timespec_is_that_of_its_own_call));
 
 #else
 
