@@ -732,8 +732,8 @@ static void shares_judge_time(const char *what, size_t from, size_t to, double p
 		want += (double)(life[i].place_ns[0] + life[i].place_ns[1]);
 	}
 	off = 0.01 * want + 5 * tick * (1 + root(0.02 * want / tick));
-	CHECK(got > want - off && got < want + off + (double)(to - from) * period, "%s %zu: %.2f ms instead of %.2f",
-	      what, from, got / 1e6, want / 1e6);
+	CHECK(got > want - off && got < want + off + (double)(to - from) * period, "%s %zu: %.2f ms, not %.2f", what,
+	      from, got / 1e6, want / 1e6);
 	if (to <= SHARES_LONG)
 		printf("%lu %%: %.1f ms by its clock, %.1f ms by ticks; ", (unsigned long)life[from].percent,
 		       want / 1e6, got / 1e6);

@@ -103,7 +103,8 @@ static void bsds_form_has_these_bytes(void)
 	static const struct ktr__gmon_time time[] = { { 0x1000, 30000000 }, { 0x1005, 655400000000 } };
 	static const struct ktr__gmon gmon = { 0x1001, 0x1007, 100, forms_arc, 2, time, 2 };
 	static const uint8_t wanted[] = {
-		WORD8(0x1000ull), WORD8(0x1008ull), WORD4(40 + 8), WORD4(0x51879), WORD4(99), WORD4(16), WORD8(0ull),
+		WORD8(0x1000ull), WORD8(0x1008ull), WORD4(40 + 8), WORD4(0x51879), WORD4(99), WORD4(16),
+		WORD8(0ull),
 		WORD2(3), WORD2(0), WORD2(64885), WORD2(0),
 		WORD8(0x1002ull), WORD8(0x1004ull), WORD8(3ull),
 		WORD8(0x1006ull), WORD8(0x1000ull), WORD8(0xffffffffull),
