@@ -121,24 +121,34 @@ static pid_t stop_look_well(pid_t tid, int *status)
 	return tid;
 }
 
-int ktr__tracee_await(pid_t tid)
+/* *ran_ns: when it was last looked at before it had stopped; as it was, if it had at once. */
+static int stop_await(pid_t tid, uint64_t *ran_ns)
 {
 	const struct timespec nap = { 0, STOP_NAP_NS };
 	uint64_t until = ktr__tracee_wait_now() + STOP_WAIT;
-	int status, n = 0;
-	pid_t got;
 
-	while ((got = n % STOP_TAKEN ? stop_look(tid, &status) : stop_look_well(tid, &status)) == 0 ||
-	       (got < 0 && errno == EINTR)) {
-		if (n++ < STOP_LOOKS) {
-			sched_yield();
-			continue;
-		}
-		if (ktr__tracee_wait_now() > until)
+	for (int n = 0;; n++) {
+		uint64_t now = ktr__tracee_wait_now();
+		int status;
+		pid_t got = n % STOP_TAKEN ? stop_look(tid, &status) : stop_look_well(tid, &status);
+
+		if (got > 0 || (got < 0 && errno != EINTR))
+			return got < 0 ? -ESRCH : status;
+		*ran_ns = now;
+		if (now > until)
 			return -ETIMEDOUT;
-		nanosleep(&nap, NULL);
+		if (n < STOP_LOOKS)
+			sched_yield();
+		else
+			nanosleep(&nap, NULL);
 	}
-	return got < 0 ? -ESRCH : status;
+}
+
+int ktr__tracee_await(pid_t tid)
+{
+	uint64_t ran_ns = 0;
+
+	return stop_await(tid, &ran_ns);
 }
 
 /* Asks it to stop, and waits for that. 0 or -errno. */
@@ -148,8 +158,8 @@ static int stop_ask(struct ktr__tracee_stop *stop)
 
 	if (ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0)
 		return -errno;
-	stop->asked_ns = ktr__tracee_wait_now();
-	while ((status = ktr__tracee_await(stop->tid)) >= 0) {
+	stop->asked_ns = stop->ran_ns = ktr__tracee_wait_now();
+	while ((status = stop_await(stop->tid, &stop->ran_ns)) >= 0) {
 		int number = WSTOPSIG(status), event = status >> 16;
 
 		if (event == PTRACE_EVENT_STOP) {
