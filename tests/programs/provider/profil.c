@@ -725,15 +725,16 @@ static void shares_run(unsigned ms, uint64_t seed)
  */
 static void shares_judge_time(const char *what, size_t from, size_t to, double period)
 {
-	double tick = period > TICK_NS ? period : TICK_NS, got = 0, want = 0, off;
+	double tick = period > TICK_NS ? period : TICK_NS, got = 0, want = 0, off, more;
 
 	for (size_t i = from; i < to; i++) {
 		got += (life_ticks(&life[i], 0) + life_ticks(&life[i], 1)) * period;
 		want += (double)(life[i].place_ns[0] + life[i].place_ns[1]);
 	}
 	off = 0.01 * want + 5 * tick * (1 + root(0.02 * want / tick));
-	CHECK(got > want - off && got < want + off + (double)(to - from) * period, "%s %zu: %.2f ms, not %.2f", what,
-	      from, got / 1e6, want / 1e6);
+	more = off + (double)(to - from) * period;
+	CHECK(got > want - off && got < want + more, "%s %zu: %.2f ms, not %.2f",
+	      what, from, got / 1e6, want / 1e6);
 	if (to <= SHARES_LONG)
 		printf("%lu %%: %.1f ms by its clock, %.1f ms by ticks; ", (unsigned long)life[from].percent,
 		       want / 1e6, got / 1e6);

@@ -225,8 +225,8 @@ static void who_does_not_stop_yet_does_not_stand(void)
 	close(ends[1]);
 }
 
-SUITE(tracee_stop, TEST(who_does_not_stop_yet_does_not_stand), TEST(a_zombie_has_ended), TEST(a_time_in_ms_is_that_of_its_own_call),
-      TEST(a_timespec_is_that_of_its_own_call));
+SUITE(tracee_stop, TEST(who_does_not_stop_yet_does_not_stand), TEST(a_zombie_has_ended),
+      TEST(a_time_in_ms_is_that_of_its_own_call), TEST(a_timespec_is_that_of_its_own_call));
 
 #else
 
