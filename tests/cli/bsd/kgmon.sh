@@ -61,6 +61,8 @@ grep -q 'exclude each other' err || fail "-P and -n: $(cat err)"
 kgmon 2 -n nobody
 kgmon 2 -P 999999999 -bp
 grep -q 999999999 err || fail "no such process: $(cat err)"
+kgmon 2 -P $$ -b
+grep -q "ktr attach -p $$ " err || fail "one without a session: $(cat err)"
 status 2 "$ktr" kgmon -x
 printf '#include <ktr.h>\n#include <unistd.h>\nint main(void) { CTR0(KTR_NET, "one"); for (;;) pause(); }\n' >own.c
 (cd "$top" && $cc -std=gnu11 -D_GNU_SOURCE -Iinclude "$dir/own.c" -o "$dir/own" "$O/lib/libktr.a" -lpthread) || fail 'own.c'

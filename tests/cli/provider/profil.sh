@@ -96,6 +96,51 @@ END
 (cd "$top" && $cc $flags "$dir/waits.c" -o "$dir/waits" -L"$O/lib" -Wl,-rpath,"$O/lib" -lktr-profil -lpthread) || fail 'waits.c'
 run ./waits
 
+# ---- a program in C++, whose library makes the threads ----
+
+if command -v "${CXX:-c++}" >/dev/null; then
+	cat >plus.cc <<'END'
+#include <ktr/profil.h>
+#include <cstdio>
+#include <thread>
+#include <vector>
+extern "C" const char __executable_start[], etext[];
+[[gnu::noinline]] void works(unsigned n) { while (n--) __asm__ volatile(""); }
+int main()
+{
+	static unsigned short counter[1 << 21];
+	struct ktr_profil_sums sums = {};
+	std::vector<std::thread> thread;
+
+	sums.size = sizeof(sums);
+	if (ktr_profil(counter, sizeof(counter), (size_t)__executable_start, 0x10000))
+		return 1;
+	for (int i = 0; i < 3; i++)
+		thread.emplace_back([] { for (int k = 0; k < 100; k++) works(10000000); });
+	for (auto &one : thread)
+		one.join();
+	ktr_profil(nullptr, 0, 0, 0);
+	ktr_profil_sums(&sums);
+	std::printf("%lu %lu\n", (unsigned long)sums.n_ticks, (unsigned long)sums.n_outside);
+	return sums.n_ticks < 20 || sums.n_outside > sums.n_ticks / 10;
+}
+END
+	needs=$(sed -n 's/^Libs.private: //p' "$top/scripts/ktr-profil.pc.in")
+	# shellcheck disable=SC2086
+	if (cd "$top" && ${CXX:-c++} -std=c++17 -O1 -Wall -Wextra -Iinclude "$dir/plus.cc" -o "$dir/plus" -L"$O/lib" -Wl,-rpath,"$O/lib" \
+		-lktr-profil -lpthread) >log 2>&1; then
+		run ./plus
+		if (cd "$top" && ${CXX:-c++} -std=c++17 -O1 -Iinclude -static "$dir/plus.cc" -o "$dir/plus.static" "$O/lib/libktr-profil.a" \
+			$needs) >log 2>&1; then
+			run ./plus.static
+		else
+			skip "C++, static: $(head -n 1 log)"
+		fi
+	else
+		fail "plus.cc: $(cat log)"
+	fi
+fi
+
 # ---- a file for gprof ----
 
 if command -v gprof >/dev/null; then
