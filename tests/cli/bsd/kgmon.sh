@@ -130,12 +130,6 @@ if command -v gprof >/dev/null; then
 	kgmon 0 -B
 	rm -f gmon.out
 	kill -9 $pid
-	# Nobody has asked how it ended yet: it is a zombie, and as one that has gone.
-	await 'grep -q "^State:.Z" /proc/$pid/status'
-	kgmon 0 -P $pid -hp
-	is 'a zombie: said' "$(head -n 2 err)" "$(printf 'kgmon: kernel read-only: data may be inconsistent\n-h suppressed')"
-	[ "$(spent later)" -ge 20 ] || fail "a zombie: $(cat err)"
-	rm -f gmon.out
 	wait $pid 2>/dev/null
 	kgmon 0 -P $pid -bhBpr
 	is 'killed: said' "$(head -n 5 err)" "$(printf 'kgmon: kernel read-only: data may be inconsistent\n-r suppressed\n-B suppressed\n-b suppressed\n-h suppressed')"
@@ -233,6 +227,28 @@ if command -v gprof >/dev/null; then
 	done
 fi
 
+# ---- a zombie is as one that has gone ----
+
+if command -v gprof >/dev/null; then
+	sh -c './spin & echo $! >zombie; exec sleep 1000' &
+	parent=$!
+	await '[ -s zombie ]'
+	pid=$(cat zombie)
+	await 'became $pid "$dir/spin"'
+	"$ktr" attach -p $pid >log 2>&1 || fail "attach: $(cat log)"
+	kgmon 0 -P $pid -B
+	await 'has_spent early 20'
+	rm -f gmon.out
+	kill -9 $pid
+	await 'grep -qs "^State:.Z" /proc/$pid/status'
+	kgmon 0 -P $pid -hp
+	is 'a zombie: said' "$(head -n 2 err)" "$(printf 'kgmon: kernel read-only: data may be inconsistent\n-h suppressed')"
+	[ "$(spent early)" -ge 20 ] || fail "a zombie: $(cat err)"
+	kill $parent
+	wait $parent 2>/dev/null
+	"$ktr" rm --dead >/dev/null 2>&1 || fail 'rm'
+fi
+
 # ---- one that ends at any moment: the file, or that there is none; and the end is its own ----
 
 cp "$top/tests/programs/tool/ends.c" . && $cc -std=gnu11 -D_GNU_SOURCE -o ends ends.c -lpthread || fail 'ends.c'
@@ -241,7 +257,7 @@ while [ $i -lt 12 ]; do
 	i=$((i + 1))
 	"$ktr" run --agent --probe profile:::profile-997 ./ends $((20000 + i * 7000)) >log 2>&1 &
 	run=$!
-	while kill -0 $run 2>/dev/null && ! grep -q '^State:.Z' /proc/$run/status; do
+	while kill -0 $run 2>/dev/null && ! grep -qs '^State:.Z' /proc/$run/status; do
 		rm -f gmon.out
 		timeout 60 ./kgmon -Bhp >out 2>err
 		got=$?

@@ -601,6 +601,9 @@ static int truth(unsigned ms)
 #define SHARES_TEXT  256 /* [bytes] of a thread's: two places, each the loop */
 #define TICK_NS	     4e6 /* the kernel looks at its tick, of 4 ms or less: several periods may be one choice */
 
+#define STALL_NS     200000000u /* for what takes less than a thousandth of that */
+#define STALLED	     3		/* exit status */
+
 struct life {
 	const char *text;	       /* of two places */
 	const unsigned short *counter; /* of that text */
@@ -611,6 +614,7 @@ struct life {
 };
 
 static struct life life[SHARES_ALL];
+static uint64_t stalled_ns; /* atomic */
 
 static uint64_t random_of(uint64_t *state)
 {
@@ -642,8 +646,13 @@ static uint64_t life_works(struct life *l, int place, uint64_t ns)
 	uint64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID), to = from;
 
 	while (to - from < ns && !life_is_over(l)) {
+		uint64_t was = to;
+
 		loop(500000); /* the clock is asked seldom: its time is elsewhere */
 		to = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		/* Of a CPU that was another machine's meanwhile. */
+		if (to - was > STALL_NS)
+			__atomic_fetch_add(&stalled_ns, to - was, __ATOMIC_RELAXED);
 	}
 	l->place_ns[place] += to - from;
 	return to - from;
@@ -785,6 +794,10 @@ static int shares(unsigned ms, uint64_t seed, int is_masked)
 	shares_run(ms, seed);
 	ktr_profil(NULL, 0, 0, 0);
 	shares_judge(1e9 / ktr_profil_hz(0));
+	if (failed && stalled_ns) {
+		printf("the machine stood still for %.0f ms meanwhile\n", (double)stalled_ns / 1e6);
+		return STALLED;
+	}
 	return failed;
 }
 
