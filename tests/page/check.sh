@@ -38,7 +38,7 @@ if [ ! -e "$work/installed" ]; then
 fi
 KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
 export KTR_DIR
-trap 'rm -rf "$KTR_DIR" "$work"/*trace "$work"/*trace.* "$work/big.html" "$work/ten.html" "$work/fifty.html"' EXIT
+trap 'rm -rf "$KTR_DIR" "$work"/*trace "$work"/*trace.* "$work/big.html" "$work/ten.html" "$work/fifty.html" "$work"/*.hits' EXIT
 unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
 cd "$work" || exit 1
 rm -rf trace ./*.trace ./*.html
@@ -242,6 +242,9 @@ part_speed() {
 	for of in 'small 1000000' 'ten 10000000' 'fifty 50000000'; do
 		# shellcheck disable=SC2086
 		big $of
+		node speed.mjs | while read -r search; do
+			"$ktr" dump --count --filter "$search" "${of% *}".trace </dev/null || exit 1
+		done >"${of% *}.html.hits"
 		rm -rf "${of% *}".trace*
 	done
 	node speed.mjs "$work/small.html" 1000000 "$work/ten.html" 10000000 "$work/fifty.html" 50000000

@@ -7,7 +7,7 @@
 
 const KIND_EVENT = 0, KIND_STATE = 1, KIND_COUNTER = 2, KIND_POINT = 3, KIND_START = 4, KIND_STOP = 5;
 const ROW_CPU = 2, ROW_NEST = 3;
-const DETAIL_CHUNKS = 48, KEPT = 8;	/* KTR__PAGE_DETAIL; out of sight */
+const DETAIL_CHUNKS = 48, KEPT = 4;	/* KTR__PAGE_DETAIL; out of sight */
 
 let index;	/* the index, with names for the members of its tables */
 
