@@ -384,7 +384,7 @@ while [ $i -lt 60 ]; do
 	"$dir/ends" $((i * 300)) &
 	at=$!
 	timeout 60 "$task" errors $at $at >"$dir/out" 2>"$dir/err" || fail "who ends: $? $(cat "$dir/err")"
-	bad=$(grep -vE '^[a-z_]+: (0 0 $|3 3 |11 11 |14 14 )|^stop: 2 2 ' "$dir/out")
+	bad=$(grep -vE '^[a-z_]+: (0 0 $|3 3 |11 11 |14 14 )|^(stop|region): 2 2 ' "$dir/out")
 	[ -z "$bad" ] || fail "who ends after $i: $bad"
 	wait $at
 	is "the end after $i" $? 7
