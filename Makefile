@@ -656,10 +656,12 @@ check-task: all ## stops of other processes in earnest: a busy program is sample
 	FULL=1 O=$(O) sh tests/cli/tool/task.sh
 
 check-gmon: all ## gprof, kgmon and profil in earnest: counts and times of 2 and 16 threads, longer
+	O=$(O) sh tests/cli/bsd/counted.sh
+	O=$(O) sh tests/cli/bsd/counted_loaded.sh
+	O=$(O) sh tests/cli/bsd/kgmon.sh
+	O=$(O) sh tests/cli/bsd/kern_prof.sh
 	FULL=1 O=$(O) sh tests/cli/show/gmon.sh
 	FULL=1 O=$(O) sh tests/cli/provider/profil.sh
-	O=$(O) sh tests/cli/bsd/counted.sh
-	O=$(O) sh tests/cli/bsd/kgmon.sh
 
 check-profile: all ## the profiler in earnest: the time of threads and places beside clocks, storms of loads and forks, EINTR; WHAT="truth libktr attach masked storm eintr", RATES, SEEDS, MS, SECONDS
 	FULL=1 O=$(O) sh tests/cli/profile/profile.sh

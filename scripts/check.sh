@@ -35,6 +35,12 @@ if [ "${1:-}" = --one ]; then
 	exit 1
 fi
 
+case ${1:-} in
+-*)
+	sed -n 's/^# \{0,1\}//; 3,9p' "$0"
+	exit 2
+	;;
+esac
 O=${1:-build}
 export O
 [ $# -eq 0 ] || shift

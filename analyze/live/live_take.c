@@ -175,7 +175,6 @@ static int take_stop(struct ktr__live_taken *thread, const struct ktr__live_maps
 {
 	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 	sigset_t ends, before;
-	uint64_t began;
 	int rc;
 
 	sigemptyset(&ends);
@@ -184,13 +183,12 @@ static int take_stop(struct ktr__live_taken *thread, const struct ktr__live_maps
 	sigaddset(&ends, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ends, &before);
 	pthread_mutex_lock(&one);
-	began = ktr__tracee_wait_now();
 	rc = ktr__tracee_stop(&thread->stop);
 	if (!rc) {
 		take_stopped(thread, maps);
 		ktr__tracee_status(thread->tid, "voluntary_ctxt_switches:", 10, &thread->n_sleeps);
 		ktr__tracee_go(&thread->stop, take_left(maps, thread->live.base));
-		thread->stopped_ns = ktr__tracee_wait_now() - began;
+		thread->stopped_ns = ktr__tracee_wait_now() - thread->stop.ran_ns;
 	}
 	pthread_mutex_unlock(&one);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -12,9 +12,9 @@
  *
  * It needs nothing else of ktr. Each thread has a timer of its CPU time; what comes late counts for as many ticks
  * as it is late. The threads that are there when profiling begins are found; those that pthread_create(3) and
- * thrd_create(3) make later are where the shared library is linked before the C library, or the archive with
- * -Wl,--wrap=pthread_create,--wrap=thrd_create (pkg-config --static --libs ktr-profil). Any other calls
- * ktr_profil_thread().
+ * thrd_create(3) make later are where the shared library is linked before the C library, or the archive with what
+ * pkg-config --static --libs ktr-profil gives; then those that a shared library makes, such as that of C++, are
+ * not. Any other calls ktr_profil_thread().
  *
  * Ticks are told by a signal of real time that the program does not use, whose handler makes no call that a handler
  * may not make, keeps errno, and has calls go on that were interrupted. The calls here are for any thread, one

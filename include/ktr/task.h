@@ -81,7 +81,7 @@ struct ktr_thread_state {
 	uint32_t size;	     /* [bytes] sizeof(struct ktr_thread_state), by the caller */
 	char state;	     /* before it was stopped, as in struct ktr_thread_info */
 	uint8_t reserved[3]; /* 0 */
-	uint64_t stopped_ns; /* how long it stood */
+	uint64_t stopped_ns; /* how long it stood, at most: since it was seen last to run */
 	struct user_regs_struct regs;
 };
 
@@ -154,7 +154,7 @@ struct ktr_sample_sums {
 	uint64_t n_rounds;	  /* in which each thread was looked at, and */
 	uint64_t n_missed;	  /* those that came too late, and were left out */
 	uint64_t n_stops;	  /* of threads. One that has slept on since its last is not stopped again. */
-	uint64_t stopped_ns;	  /* how long all of them took, and */
+	uint64_t stopped_ns;	  /* how long they stood, all together, and */
 	uint64_t most_ns;	  /* the longest */
 };
 

@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum kgmon_state { KGMON_OFF, KGMON_ON, KGMON_HIRES, KGMON_BUSY };
+enum kgmon_state { KGMON_OFF, KGMON_ON, KGMON_HIRES };
 
 struct kgmon_session {
 	struct ktr__session_map map;

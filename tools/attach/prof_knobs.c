@@ -133,8 +133,7 @@ static int prof_session(const struct ktr_knob_at *at, struct kgmon_session *sess
 
 static int prof_state_get(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	static const int states[] = { [KGMON_OFF] = PROF_OFF, [KGMON_ON] = PROF_ON, [KGMON_HIRES] = PROF_HIRES,
-				      [KGMON_BUSY] = PROF_BUSY };
+	static const int states[] = { [KGMON_OFF] = PROF_OFF, [KGMON_ON] = PROF_ON, [KGMON_HIRES] = PROF_HIRES };
 	struct kgmon_session session;
 	int rc = prof_session(at, &session, NULL);
 

@@ -12,6 +12,7 @@
 #include "tools/find.h"
 #include "tools/options.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,9 +45,9 @@ static const struct options kgmon_options = {
 	.about = "Starts, stops, resets and dumps the profile of a running program, as BSD's kgmon(8) does of the\n"
 		 "kernel: of the only live session, or of the one that -P or -n names. Without options it tells the\n"
 		 "state. gprof(1) reads gmon.out.",
-	.examples = "ktr attach 4711; kgmon -P 4711 -b    begin\n"
-		    "kgmon -P 4711 -hp                    end, and write gmon.out\n"
-		    "kgmon -rb                            anew\n",
+	.examples = "ktr attach -p 4711; ktr kgmon -P 4711 -b    begin\n"
+		    "ktr kgmon -P 4711 -hp                       end, and write gmon.out\n"
+		    "ktr kgmon -rb                               anew\n",
 	OPTIONS_ROWS(kgmon_rows),
 };
 
@@ -59,8 +60,6 @@ static const char *kgmon_state(enum kgmon_state state)
 		return "running";
 	case KGMON_HIRES:
 		return "running (high resolution)";
-	case KGMON_BUSY:
-		return "busy";
 	}
 	return "in an unknown state";
 }
@@ -145,8 +144,11 @@ static int cmd_kgmon(int argc, char **argv)
 		usage_error(argv[0], "-P and -n exclude each other");
 		return kgmon_usage(argv[0]);
 	}
-	if (find_session(&kgmon.find, path, sizeof(path)))
+	if (find_session(&kgmon.find, path, sizeof(path))) {
+		if (kgmon.find.pid && kill((pid_t)kgmon.find.pid, 0) == 0)
+			fprintf(stderr, "kgmon: ktr attach -p %d puts the profiler into it\n", (int)kgmon.find.pid);
 		return KGMON_OPEN;
+	}
 	if (kgmon_session_open(&kgmon.session, path, &err)) {
 		fail("kgmon", "cannot get gmonparam: %s", err.text);
 		return KGMON_PARAM;

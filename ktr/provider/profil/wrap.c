@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For programs with the archive, whom the linker may have call these: -Wl,--wrap=pthread_create,--wrap=thrd_create.
+ * With -u,__wrap_pthread_create they are there, too, where only a library behind this one makes threads, by a weak
+ * name, as that of C++ does in static programs.
  */
 #include "ktr/provider/profil/create.h"
 

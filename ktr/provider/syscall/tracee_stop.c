@@ -7,12 +7,15 @@
 #include "ktr/provider/syscall/tracee_stop.h"
 
 #include "ktr/provider/syscall/tracee_memory.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -36,6 +39,29 @@ int ktr__tracee_regs(const struct ktr__tracee_stop *stop, struct user_regs_struc
 
 	/* Of a process of 32 bits there are fewer. */
 	return rc < 0 ? -errno : iov.iov_len != sizeof(*regs) ? -ENOEXEC : 0;
+}
+
+/* Has it ended? Of such a one, while it is there, the kernel says EPERM, too. */
+static int stop_has_ended(pid_t tid)
+{
+	char path[64], text[1024];
+	const char *at;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	n = ktr__tracee_text(path, text, sizeof(text));
+	at = n > 0 ? strrchr(text, ')') : NULL;
+	return n == -ENOENT || n == -ESRCH || (at && (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0));
+}
+
+int ktr__tracee_seize(pid_t tid, long options)
+{
+	int code;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, options) == 0)
+		return 0;
+	code = errno;
+	return code == EPERM && stop_has_ended(tid) ? -ESRCH : -code;
 }
 
 /*
@@ -95,24 +121,34 @@ static pid_t stop_look_well(pid_t tid, int *status)
 	return tid;
 }
 
-int ktr__tracee_await(pid_t tid)
+/* *ran_ns: when it was last looked at before it had stopped; as it was, if it had at once. */
+static int stop_await(pid_t tid, uint64_t *ran_ns)
 {
 	const struct timespec nap = { 0, STOP_NAP_NS };
 	uint64_t until = ktr__tracee_wait_now() + STOP_WAIT;
-	int status, n = 0;
-	pid_t got;
 
-	while ((got = n % STOP_TAKEN ? stop_look(tid, &status) : stop_look_well(tid, &status)) == 0 ||
-	       (got < 0 && errno == EINTR)) {
-		if (n++ < STOP_LOOKS) {
-			sched_yield();
-			continue;
-		}
-		if (ktr__tracee_wait_now() > until)
+	for (int n = 0;; n++) {
+		uint64_t now = ktr__tracee_wait_now();
+		int status;
+		pid_t got = n % STOP_TAKEN ? stop_look(tid, &status) : stop_look_well(tid, &status);
+
+		if (got > 0 || (got < 0 && errno != EINTR))
+			return got < 0 ? -ESRCH : status;
+		*ran_ns = now;
+		if (now > until)
 			return -ETIMEDOUT;
-		nanosleep(&nap, NULL);
+		if (n < STOP_LOOKS)
+			sched_yield();
+		else
+			nanosleep(&nap, NULL);
 	}
-	return got < 0 ? -ESRCH : status;
+}
+
+int ktr__tracee_await(pid_t tid)
+{
+	uint64_t ran_ns = 0;
+
+	return stop_await(tid, &ran_ns);
 }
 
 /* Asks it to stop, and waits for that. 0 or -errno. */
@@ -122,8 +158,8 @@ static int stop_ask(struct ktr__tracee_stop *stop)
 
 	if (ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0)
 		return -errno;
-	stop->asked_ns = ktr__tracee_wait_now();
-	while ((status = ktr__tracee_await(stop->tid)) >= 0) {
+	stop->asked_ns = stop->ran_ns = ktr__tracee_wait_now();
+	while ((status = stop_await(stop->tid, &stop->ran_ns)) >= 0) {
 		int number = WSTOPSIG(status), event = status >> 16;
 
 		if (event == PTRACE_EVENT_STOP) {
@@ -150,11 +186,11 @@ static int stop_is_ours(const struct user_regs_struct *regs)
 
 int ktr__tracee_stop(struct ktr__tracee_stop *stop)
 {
-	int rc, is_known;
+	int rc = ktr__tracee_seize(stop->tid, (long)PTRACE_O_TRACESYSGOOD), is_known;
 
 	stop->is_group_stop = 0;
-	if (ptrace(PTRACE_SEIZE, stop->tid, NULL, (long)PTRACE_O_TRACESYSGOOD) < 0)
-		return -errno;
+	if (rc)
+		return rc;
 	rc = stop_ask(stop);
 	if (!ktr__tracee_wait_same("/proc", stop->pid, stop->tid, &stop->wait))
 		stop->wait.began_ns = 0;

@@ -19,9 +19,13 @@ struct ktr__tracee_stop {
 	uint64_t libc, libc_end;      /* the C library's code: the time of a call of it may be set; 0, 0: none */
 	struct user_regs_struct regs;
 	uint64_t mask;
-	uint64_t asked_ns; /* when it was asked to stop */
+	uint64_t asked_ns; /* when it was asked to stop, and */
+	uint64_t ran_ns;   /* when it was seen last not to have done so: on a busy CPU long after that */
 	int is_group_stop; /* SIGSTOP: it stays stopped when it is let go */
 };
+
+/* PTRACE_SEIZE: 0 or -errno; -ESRCH, it has ended, also where it is a zombie. */
+int ktr__tracee_seize(pid_t tid, long options);
 
 /*
  * Stops the thread stop->tid, within two seconds, and reads its registers. 0, or -errno with nothing stopped:

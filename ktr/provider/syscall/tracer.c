@@ -18,6 +18,7 @@
 #include "ktr/provider/syscall/call_filter.h"
 #include "ktr/provider/syscall/tracee_memory.h"
 #include "ktr/provider/syscall/tracee_repeat.h"
+#include "ktr/provider/syscall/tracee_stop.h"
 #include "ktr/provider/syscall/tracer_tell.h"
 
 #include <dirent.h>
@@ -54,7 +55,7 @@ static int tracer_seize(pid_t tid, int inherit)
 {
 	long options = TRACER_OPTIONS | (inherit ? TRACER_CHILDREN : 0);
 
-	return ptrace(PTRACE_SEIZE, tid, NULL, options) < 0 ? -errno : 0;
+	return ktr__tracee_seize(tid, options);
 }
 
 static void tracer_interrupt(struct ktr__task *task)

@@ -59,6 +59,10 @@ kgmon 1 -b operand
 kgmon 1 -P 1 -n some
 grep -q 'exclude each other' err || fail "-P and -n: $(cat err)"
 kgmon 2 -n nobody
+kgmon 2 -P 999999999 -bp
+grep -q 999999999 err || fail "no such process: $(cat err)"
+kgmon 2 -P $$ -b
+grep -q "ktr attach -p $$ " err || fail "one without a session: $(cat err)"
 status 2 "$ktr" kgmon -x
 printf '#include <ktr.h>\n#include <unistd.h>\nint main(void) { CTR0(KTR_NET, "one"); for (;;) pause(); }\n' >own.c
 (cd "$top" && $cc -std=gnu11 -D_GNU_SOURCE -Iinclude "$dir/own.c" -o "$dir/own" "$O/lib/libktr.a" -lpthread) || fail 'own.c'
@@ -87,9 +91,14 @@ is 'said' "$(cat err)" ''
 
 # ---- dumps ----
 
-kgmon 0 -B
+command -v gprof >/dev/null || kgmon 0 -B
 if command -v gprof >/dev/null; then
-	await 'has_spent early 20'
+	# Times at both rates add up.
+	kgmon 0 -b
+	await 'has_spent early 10'
+	low=$(spent early)
+	kgmon 0 -B
+	await 'has_spent early $((low + 20))'
 	kgmon 0 -p && state -p 'running (high resolution)'
 	is 'said of calls' "$(cat err)" 'kgmon: calls are sampled, not counted: each number of calls is one of samples'
 	is 'later' "$(spent later)" 0
@@ -217,6 +226,52 @@ if command -v gprof >/dev/null; then
 		"$ktr" rm --dead >/dev/null 2>&1
 	done
 fi
+
+# ---- a zombie is as one that has gone ----
+
+if command -v gprof >/dev/null; then
+	sh -c './spin & echo $! >zombie; exec sleep 1000' &
+	parent=$!
+	await '[ -s zombie ]'
+	pid=$(cat zombie)
+	await 'became $pid "$dir/spin"'
+	"$ktr" attach -p $pid >log 2>&1 || fail "attach: $(cat log)"
+	kgmon 0 -P $pid -B
+	await 'has_spent early 20'
+	rm -f gmon.out
+	kill -9 $pid
+	await 'grep -qs "^State:.Z" /proc/$pid/status'
+	kgmon 0 -P $pid -hp
+	is 'a zombie: said' "$(head -n 2 err)" "$(printf 'kgmon: kernel read-only: data may be inconsistent\n-h suppressed')"
+	[ "$(spent early)" -ge 20 ] || fail "a zombie: $(cat err)"
+	kill $parent
+	wait $parent 2>/dev/null
+	"$ktr" rm --dead >/dev/null 2>&1 || fail 'rm'
+fi
+
+# ---- one that ends at any moment: the file, or that there is none; and the end is its own ----
+
+cp "$top/tests/programs/tool/ends.c" . && $cc -std=gnu11 -D_GNU_SOURCE -o ends ends.c -lpthread || fail 'ends.c'
+i=0 n=0
+while [ $i -lt 12 ]; do
+	i=$((i + 1))
+	"$ktr" run --agent --probe profile:::profile-997 ./ends $((20000 + i * 7000)) >log 2>&1 &
+	run=$!
+	while kill -0 $run 2>/dev/null && ! grep -qs '^State:.Z' /proc/$run/status; do
+		rm -f gmon.out
+		timeout 60 ./kgmon -Bhp >out 2>err
+		got=$?
+		case $got in
+		0) [ -s gmon.out ] && n=$((n + 1)) || fail "who ends after $i: no file: $(cat err)" ;;
+		2 | 4 | 20) [ -s err ] || fail "who ends after $i: $got, and nothing is said" ;;
+		*) fail "who ends after $i: $got $(cat err)" ;;
+		esac
+	done
+	wait $run
+	is "the end after $i" $? 7
+	"$ktr" rm --dead >/dev/null 2>&1
+done
+[ $n -gt 0 ] || fail 'nobody was seen before the end'
 
 # ---- rings that are too small for it ----
 

@@ -40,7 +40,27 @@ for program in shared archive static; do
 	run ./$program exec
 done
 run ./shared corners
-run ./static corners
+[ ! -x static ] || run ./static corners
+
+# Threads of known shares, and 200 that live for a moment, as ktr profile has to tell of them: each has text of its own.
+rates=997 seeds=1
+[ "${FULL:-0}" = 0 ] || rates='99 997 4999' seeds='1 2'
+for hz in $rates; do
+	for seed in $seeds; do
+		for masked in '' masked; do
+			# A virtual machine that stood still, as the program has seen, is asked again.
+			for try in 1 2 3; do
+				# shellcheck disable=SC2086
+				timeout 300 ./shared shares $ms $hz $seed $masked >out 2>&1
+				rc=$?
+				[ $rc = 3 ] || break
+				tail -n 1 out
+			done
+			[ $rc = 0 ] || fail "shares, $try: status $rc: $(head -n 5 out)"
+			sed "s/^/$hz Hz, seed $seed${masked:+, $masked}: /" out
+		done
+	done
+done
 
 # ---- who waits for any signal is not told of ours ----
 
@@ -82,6 +102,51 @@ END
 # shellcheck disable=SC2086
 (cd "$top" && $cc $flags "$dir/waits.c" -o "$dir/waits" -L"$O/lib" -Wl,-rpath,"$O/lib" -lktr-profil -lpthread) || fail 'waits.c'
 run ./waits
+
+# ---- a program in C++, whose library makes the threads ----
+
+if command -v "${CXX:-c++}" >/dev/null; then
+	cat >plus.cc <<'END'
+#include <ktr/profil.h>
+#include <cstdio>
+#include <thread>
+#include <vector>
+extern "C" const char __executable_start[], etext[];
+[[gnu::noinline]] void works(unsigned n) { while (n--) __asm__ volatile(""); }
+int main()
+{
+	static unsigned short counter[1 << 21];
+	struct ktr_profil_sums sums = {};
+	std::vector<std::thread> thread;
+
+	sums.size = sizeof(sums);
+	if (ktr_profil(counter, sizeof(counter), (size_t)__executable_start, 0x10000))
+		return 1;
+	for (int i = 0; i < 3; i++)
+		thread.emplace_back([] { for (int k = 0; k < 100; k++) works(10000000); });
+	for (auto &one : thread)
+		one.join();
+	ktr_profil(nullptr, 0, 0, 0);
+	ktr_profil_sums(&sums);
+	std::printf("%lu %lu\n", (unsigned long)sums.n_ticks, (unsigned long)sums.n_outside);
+	return sums.n_ticks < 20 || sums.n_outside > sums.n_ticks / 10;
+}
+END
+	needs=$(sed -n 's/^Libs.private: //p' "$top/scripts/ktr-profil.pc.in")
+	# shellcheck disable=SC2086
+	if (cd "$top" && ${CXX:-c++} -std=c++17 -O1 -Wall -Wextra -Iinclude "$dir/plus.cc" -o "$dir/plus" -L"$O/lib" -Wl,-rpath,"$O/lib" \
+		-lktr-profil -lpthread) >log 2>&1; then
+		run ./plus
+		if (cd "$top" && ${CXX:-c++} -std=c++17 -O1 -Iinclude -static "$dir/plus.cc" -o "$dir/plus.static" "$O/lib/libktr-profil.a" \
+			$needs) >log 2>&1; then
+			run ./plus.static
+		else
+			skip "C++, static: $(head -n 1 log)"
+		fi
+	else
+		fail "plus.cc: $(cat log)"
+	fi
+fi
 
 # ---- a file for gprof ----
 

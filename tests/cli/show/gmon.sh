@@ -151,6 +151,9 @@ if [ -e "$O/lib/libktr-agent.so" ] && [ "$(ldd /bin/true | grep -c 'libc\.so\.6'
 		us=$(sed -n 's/.*[^0-9]\([0-9]*\) us are in no file.*/\1/p' err)
 		read_as gnu both.gmon both told exact times "${us:-0}"
 		echo "$n threads: $said" | tail -n 2
+		"$ktr" export gmon-bsd -o both.bsd both.out 2>err && read_as bsd both.bsd both told exact times "${us:-0}"
+		echo "$n threads, BSD's form: $said" | tail -n 2
+		rm -f both.bsd*
 	done
 fi
 

@@ -134,6 +134,62 @@ wait $tool || fail "an end: exit status $?: $(cat "$dir/err")"
 is 'threads, one was born' "$(grep -c '^    [0-9]* Thread_' "$dir/out")" 2
 grep -q ' born  (in born) + ' "$dir/out" || fail "who was born: $(cat "$dir/out")"
 
+# The shape, to the letter: of a program that has nothing of a library, so that each line of it is known.
+cat >"$dir/shape.c" <<-'END'
+	__attribute__((noinline)) void asks(char *c) {
+		__asm__ volatile("syscall" : : "a"(0L), "D"(0L), "S"(c), "d"(1L) : "rcx", "r11", "memory"); }
+	__attribute__((noinline)) void outer(char *c) {
+		asks(c);
+		__asm__ volatile("" : : : "memory"); }
+	__asm__(".globl _start\n.type _start, @function\n_start: .cfi_startproc\n.cfi_undefined rip\nsub $16, %rsp\n"
+		".cfi_adjust_cfa_offset 16\nmov %rsp, %rdi\ncall outer\nhlt\n.cfi_endproc\n.size _start, . - _start\n");
+END
+if $cc -O1 -g -static -nostdlib -no-pie -fno-stack-protector "$dir/shape.c" -o "$dir/shape" 2>"$dir/err"; then
+	"$dir/shape" <"$dir/end" &
+	at=$!
+	pids="$pids $at"
+	await 'grep -q "^0 " /proc/$at/syscall'
+	status 0 "$ktr" sample $at 200ms -F 100
+	kill $at
+	sed -E "s/([^0-9])$at([^0-9])/\1PID\2/g; s|$dir|DIR|g; s/0x[0-9a-f]+/ADDRESS/g; s/^(    (\+ *)?|        )[0-9]+ /\1N /; s/        [0-9]+\$/        N/
+		s/ \+ [0-9]+  / + N  /; s/^(Date.Time:|Launch Time:)( +).*[0-9]\$/\1\2DATE/; s/^(OS Version: +Linux ).*/\1RELEASE/
+		s/^(Parent Process: +).* \[[0-9]+\]/\1PARENT/; s/^(Analysis Tool: +ktr sample ).*/\1VERSION/
+		s/^N( +)/N /; /\[vdso\]|\[vsyscall\]/d" "$dir/out" >"$dir/shaped"
+	diff -u - "$dir/shaped" >"$dir/diff" <<-'END' || fail "the shape: $(cat "$dir/diff")"
+	Analysis of sampling shape (pid PID) every 10 milliseconds
+	Process:         shape [PID]
+	Path:            DIR/shape
+	Load Address:    ADDRESS
+	Identifier:      shape
+	Version:         ???
+	Code Type:       X86-64
+	Parent Process:  PARENT
+
+	Date/Time:       DATE
+	Launch Time:     DATE
+	OS Version:      Linux RELEASE
+	Report Version:  7
+	Analysis Tool:   ktr sample VERSION
+	----
+
+	Call graph:
+	    N Thread_PID: Main Thread   shape
+	    + N _start  (in shape) + N  [ADDRESS]
+	    +   N outer  (in shape) + N  [ADDRESS]  shape.c:4
+	    +     N asks  (in shape) + N  [ADDRESS]  shape.c:2
+
+	Total number in stack (recursive counted multiple, when >=5):
+
+	Sort by top of stack, same collapsed (when >= 5):
+	        asks  (in shape)        N
+
+	Binary Images:
+	            ADDRESS -           ADDRESS shape (-) DIR/shape
+	END
+else
+	skip "the shape: $(head -n 1 "$dir/err")"
+fi
+
 # Other people's programs, each read by the reader of such reports.
 # stranger NAME CALL FUNCTION COMMAND...: it waits in CALL, and FUNCTION is in the tree
 stranger() {
@@ -284,6 +340,27 @@ if kill -0 $at 2>/dev/null; then
 else
 	skip 'thousands of threads: there may not be so many'
 fi
+
+# One that ends at any moment: a report, or that it has ended; nobody is left stopped, and the end is its own.
+$cc -std=gnu11 -D_GNU_SOURCE tests/programs/tool/ends.c -o "$dir/ends" -lpthread || fail ends
+i=0
+while [ $i -lt 60 ]; do
+	i=$((i + 1))
+	"$dir/ends" $((i * 300)) &
+	at=$!
+	timeout 60 "$ktr" sample $at 1 -F 1000 >"$dir/out" 2>"$dir/err"
+	got=$?
+	case $got in
+	0) python3 tests/cli/tool/sample.py "$dir/out" || { failed=1; echo "of who ends after $i"; } ;;
+	1)
+		grep -Eq 'no such process|has ended' "$dir/err" && [ ! -s "$dir/out" ] ||
+			fail "who ends after $i: $(cat "$dir/out" "$dir/err")"
+		;;
+	*) fail "who ends after $i: $got $(cat "$dir/err")" ;;
+	esac
+	wait $at
+	is "the end after $i" $? 7
+done
 
 status 1 "$ktr" sample 999999999 1 -o "$dir/none"
 [ ! -e "$dir/none" ] || fail 'a trace of nobody'

@@ -213,6 +213,55 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	status 1 setpriv --reuid 65534 --clear-groups "$ktr" stacks -p $parent
 	grep -q "it is user 0's" "$dir/err" || fail "another user's: $(cat "$dir/err")"
 fi
+# One that ends at any moment: all of it is told, or that it has ended; nobody is left stopped, and the end is its own.
+build ends tests/programs/tool/ends.c
+i=0
+while [ $i -lt 60 ]; do
+	i=$((i + 1))
+	"$dir/ends" $((i * 300)) &
+	at=$!
+	timeout 60 "$ktr" stacks -p $at >"$dir/out" 2>"$dir/err"
+	got=$?
+	case $got in
+	0) grep -q "^$at (" "$dir/out" || fail "who ends after $i: $(cat "$dir/out")" ;;
+	1) grep -Eq 'no such process|has ended' "$dir/err" || fail "who ends after $i: $(cat "$dir/err")" ;;
+	*) fail "who ends after $i: $got $(cat "$dir/err")" ;;
+	esac
+	wait $at
+	is "the end after $i" $? 7
+done
+# Thousands of threads: all of them are told of, once.
+cat >"$dir/m.c" <<-'END'
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <unistd.h>
+	static void *run(void *arg) { for (;;) pause(); return arg; }
+	int main(void)
+	{
+		pthread_attr_t attr;
+		pthread_t id;
+		pthread_attr_init(&attr);
+		pthread_attr_setstacksize(&attr, 65536);
+		for (int i = 1; i < 5000; i++)
+			if (pthread_create(&id, &attr, run, 0))
+				return 1;
+		puts("begun");
+		fflush(stdout);
+		run(0);
+	}
+END
+build many "$dir/m.c"
+begin many "$dir/many"
+at=$!
+await 'grep -qs begun "$dir/many.out" || ! kill -0 $at'
+if grep -q begun "$dir/many.out"; then
+	status 0 "$ktr" stacks -p $at
+	is 'thousands of threads' "$(grep '^[0-9]' "$dir/out" | cut -d' ' -f1 | sort -u | wc -l)" 5000
+	is 'thousands that sleep' "$(grep -c '^[0-9]* (many): sleeping in pause()' "$dir/out")" 5000
+	kill -9 $at
+else
+	skip 'thousands of threads: there may not be so many'
+fi
 if command -v strace >/dev/null; then
 	strace -qq -o /dev/null -p $parent 2>/dev/null &
 	tracer=$!

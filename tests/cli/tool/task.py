@@ -202,6 +202,33 @@ def buffers(path, told, how, always):
     print(' '.join(str(tid) for tid in sorted(seen)))
 
 
+def born(path, told, some):
+    """Each is in every round that began when it was there, and was done before it ended."""
+    rounds, of = {}, collections.defaultdict(list)
+    for _, rows in read(path)[0]:
+        for row in rows:
+            first, last = rounds.get(row.round, (row.ns, row.ns))
+            rounds[row.round] = min(first, row.ns), max(last, row.ns)
+            of[row.tid].append(row)
+    order = sorted(rounds)
+    n_seen = n_rounds = n_born = 0
+    for line in open(told):
+        tid, begin, end = map(int, line.split())
+        if end < rounds[order[0]][0] or begin > rounds[order[-1]][1]:
+            continue
+        n_born += 1
+        there = {row.round for row in of[tid] if begin <= row.ns <= end}
+        n_seen += bool(there)
+        # A round looks for who is there behind the one before it, and is done before the next one's first look.
+        want = {order[i] for i in range(1, len(order) - 1) if rounds[order[i - 1]][1] > begin and rounds[order[i + 1]][0] < end}
+        n_rounds += len(want)
+        if want - there:
+            fail('%d lived from %d to %d: it is not in %s' % (tid, begin, end, sorted(want - there)))
+    print('%d threads were born and ended meanwhile: %d were seen, in %d rounds at least' % (n_born, n_seen, n_rounds))
+    if some and not (n_seen and n_rounds):
+        fail('none of them was seen')
+
+
 def frames(path, stacks):
     ours = {}
     for _, rows in read(path)[0]:
@@ -274,6 +301,8 @@ if what == 'info':
     info(args[0], args[1], args[2:])
 elif what == 'state':
     state(args[0], args[1], args[2:])
+elif what == 'born':
+    born(args[0], args[1], len(args) > 2)
 elif what == 'two':
     two(args[0], args[1])
 elif what == 'faults':

@@ -38,8 +38,11 @@ counted() { # as in sample.sh: nobody has seen an EINTR, or a time that ended ea
 	[ -z "$told" ] || fail "$1: $told"
 }
 stood() { # what a stop took of those who were looked at
-	sed -n 's/.* stops \([0-9]*\) ns \([0-9]*\) most \([0-9]*\)$/\1 \2 \3/p' "$dir/sums" | awk -v what="$1" '$1 {
-		printf "%s: %d stops, each for %.1f us, at most %.1f us\n", what, $1, $2 / $1 / 1e3, $3 / 1e3 }'
+	awk -v what="$1" '{ for (i = 1; i < NF; i++) n[$i] = $(i + 1) }
+		END { if (n["stops"])
+			printf "%s: %d samples, %d lost; %d rounds, %d left out; %d stops, each for %.1f us, at most %.1f us\n",
+				what, n["samples"], n["lost"], n["rounds"], n["missed"], n["stops"], n["ns"] / n["stops"] / 1e3,
+				n["most"] / 1e3 }' "$dir/sums"
 }
 python() {
 	python3 tests/cli/tool/task.py "$@" || failed=1
@@ -56,6 +59,17 @@ run=$(grep -l '^run$' /proc/$waits/task/*/comm | cut -d/ -f5)
 await '[ "$(cut -d" " -f14 /proc/$waits/task/$run/stat)" -gt 2 ]'
 status 0 "$task" info $waits
 python info $waits "$dir/out" "$run"
+# Stopped all of it stands still: the times of the one that ran, too, are those of /proc, to the last digit.
+halt() {
+	kill -STOP "$1"
+	await '[ "$(cat /proc/'"$1"'/task/*/stat | grep -c ") T ")" = '"$2"' ]'
+}
+halt $waits 8
+status 0 "$task" info $waits
+python info $waits "$dir/out"
+is 'threads that are stopped' "$(cut -d' ' -f2 "$dir/out" | tr -d '\n')" TTTTTTTT
+kill -CONT $waits
+await '[ "$(asleep $waits)" = 7 ]'
 "$task" state $waits >"$dir/out" 2>"$dir/err" || case $(cat "$dir/err") in
 1\ *) skip "$(cat "$dir/err")"; exit 0 ;;
 *) fail "state: $(cat "$dir/err")" ;;
@@ -168,15 +182,32 @@ else
 	skip 'gdb'
 fi
 kill $waits
+# The registers of one that runs are of a moment that stays, where it is stopped; and stopped it stays.
+if grep -qs '^rip ' "$dir/gdb"; then
+	: >"$dir/waits.out"
+	"$dir/waits" <"$dir/end" >"$dir/waits.out" &
+	waits=$!
+	pids="$pids $waits"
+	await 'grep -qs begun "$dir/waits.out"'
+	await '[ "$(asleep $waits)" = 7 ]'
+	halt $waits 8
+	status 0 "$task" state $waits
+	cp "$dir/out" "$dir/state"
+	is 'threads that are stopped still' "$(cat /proc/$waits/task/*/stat | grep -c ') T ')" 8
+	gdb -nx -p $waits -batch -ex 'thread apply all info registers' >"$dir/gdb" 2>/dev/null </dev/null
+	python state "$dir/state" "$dir/gdb"
+	kill -9 $waits
+fi
 
-# A busy program, all its life, beside whoever waits for any child.
+# A busy program, all its life, beside whoever waits for any child. One of its threads makes others, that come and go.
 for option in '' reap; do
 	rm -f "$dir/stop"
 	nice -n 19 "$dir/host" "$dir/stop" malloc spin epoll epoll2 semtimedop sem sigtimedwait nanosleep poll recv accept connect \
-		signal >"$dir/host.out" &
+		signal threads >"$dir/host.out" &
 	host=$!
 	pids="$pids $host"
-	await 'grep -qs begun "$dir/host.out"' && await '[ "$(ls /proc/$host/task | wc -l)" -ge 13 ]'
+	await 'grep -qs begun "$dir/host.out"' && await '[ "$(ls /proc/$host/task | wc -l)" -ge 14 ]'
+	ls /proc/$host/task | sort >"$dir/before"
 	# shellcheck disable=SC2086
 	sample $host 0 1000 $option
 	await '[ "$(wc -c <"$dir/samples")" -gt 3000 ]'
@@ -184,12 +215,12 @@ for option in '' reap; do
 	echo >&8
 	ended
 	# shellcheck disable=SC2046
-	seen=$(python3 tests/cli/tool/task.py buffers "$dir/samples" "$dir/sums" whole $(ls /proc/$host/task)) || fail "$seen"
-	# One of them makes threads that come and go.
-	[ "$(echo "$seen" | wc -w)" -ge 13 ] || fail "threads of a busy one: $seen"
+	seen=$(python3 tests/cli/tool/task.py buffers "$dir/samples" "$dir/sums" whole \
+		$(ls /proc/$host/task | sort | comm -12 - "$dir/before")) || fail "$seen"
 	: >"$dir/stop"
 	wait $host
-	counted "who was sampled${option:+ beside one that waits for any}" 13
+	counted "who was sampled${option:+ beside one that waits for any}" 14
+	python born "$dir/samples" "$dir/stop.threads" ${FULL:+some}
 	stood "a busy program${option:+, beside one that waits for any}"
 done
 
@@ -344,6 +375,20 @@ done <<-'END'
 END
 is 'the same twice' "$(grep -c '^twice: 0 0 ' "$dir/out")" 2
 kill $waits
+
+# One that ends at any moment: each call has done so, or says that there is none; nobody is left stopped, and the end is its own.
+build ends tests/programs/tool/ends.c -O1
+i=0
+while [ $i -lt 60 ]; do
+	i=$((i + 1))
+	"$dir/ends" $((i * 300)) &
+	at=$!
+	timeout 60 "$task" errors $at $at >"$dir/out" 2>"$dir/err" || fail "who ends: $? $(cat "$dir/err")"
+	bad=$(grep -vE '^[a-z_]+: (0 0 $|3 3 |11 11 |14 14 )|^(stop|region): 2 2 ' "$dir/out")
+	[ -z "$bad" ] || fail "who ends after $i: $bad"
+	wait $at
+	is "the end after $i" $? 7
+done
 
 # Thousands of threads.
 cat >"$dir/m.c" <<-'END'

@@ -4,6 +4,8 @@
  * that end with EINTR or before their time, wrong results. It goes on until a file is there, and prints its counts.
  *
  *	attach_host FILE ROLE...	the first role is the main thread's, each other has a thread of its own
+ *
+ * The role "threads" makes threads that live for a moment: FILE.threads tells of them.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -370,6 +372,56 @@ static int do_stdio(struct role *r)
 	return 0;
 }
 
+struct brief {
+	struct role *role;
+	pid_t tid;
+	uint64_t born_ns, ended_ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void *lives_briefly(void *context)
+{
+	struct timespec wait = { 0, WAIT_MS * 1000000 };
+	struct brief *brief = context;
+
+	brief->tid = (pid_t)syscall(SYS_gettid);
+	brief->born_ns = now_ns();
+	for (int i = 0; i < 5; i++) {
+		double began = now();
+
+		brief->role->wrong += timed(brief->role, began, nanosleep(&wait, NULL), 0, 0) != 0;
+	}
+	brief->ended_ns = now_ns();
+	return NULL;
+}
+
+/* FILE.threads has each one's number, and the clock when it was there and before it ended. */
+static int do_threads(struct role *r)
+{
+	static FILE *told;
+	struct brief brief = { .role = r };
+	pthread_t thread;
+
+	if (!told) {
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s.threads", file);
+		told = fopen(path, "w");
+	}
+	if (!told || pthread_create(&thread, NULL, lives_briefly, &brief) || pthread_join(thread, NULL))
+		return 1;
+	fprintf(told, "%d %llu %llu\n", (int)brief.tid, (unsigned long long)brief.born_ns,
+		(unsigned long long)brief.ended_ns);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*round)(struct role *role);
@@ -381,7 +433,8 @@ static const struct {
 	      { "select", do_select },	   { "recv", do_recv },
 	      { "accept", do_accept },	   { "connect", do_connect },
 	      { "msgrcv", do_msgrcv },	   { "signal", do_signal },
-	      { "fork", do_fork },	   { "stdio", do_stdio } };
+	      { "fork", do_fork },	   { "stdio", do_stdio },
+	      { "threads", do_threads } };
 
 static void *run(void *context)
 {

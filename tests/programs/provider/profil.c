@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profil corners | truth MS | short N | mon FILE | exec | spin: ktr_profil() of libktr-profil, by its every
- * corner, and beside the clocks of threads. Prints what is wrong, and ends with 1 then.
+ * profil corners | truth MS | shares MS HZ SEED [masked] | short N | mon FILE | exec | spin: ktr_profil() of
+ * libktr-profil, by its every corner, and beside the clocks of threads. Prints what is wrong, and ends with 1 then.
  *
  * spin_loop() is one instruction at a known address, so it is known which counter counts.
  */
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@
 #define BOUND_NS 60000000000ull /* ends what would hang */
 
 void spin_loop(unsigned long n);
-extern const char spin_begin[], spin_end[];
+long spin_unmask(int how, const void *set, void *old, unsigned long n_bytes);
+extern const char spin_begin[], spin_end[], spin_unmasked[];
 __asm__(".pushsection spin_text, \"ax\", @progbits\n"
 	".p2align 6\n"
 	"spin_begin: .fill 61, 1, 0x90\n"
@@ -35,6 +37,13 @@ __asm__(".pushsection spin_text, \"ax\", @progbits\n"
 	".fill 61, 1, 0x90\n"
 	".size spin_loop, . - spin_loop\n"
 	"spin_end:\n"
+	".globl spin_unmask\n"
+	".type spin_unmask, @function\n"
+	"spin_unmask: mov %rcx, %r10\n"
+	"mov $14, %eax\n"
+	"syscall\n"
+	"spin_unmasked: ret\n"
+	".size spin_unmask, . - spin_unmask\n"
 	".popsection\n");
 
 static int failed;
@@ -234,26 +243,30 @@ static void corner_places(void)
 	}
 }
 
-/* What comes late counts for as many ticks as were due. */
+/* What comes late counts for as many ticks as were due, at once, where it is let through; and wraps. */
 static void corner_late(void)
 {
-	static unsigned short counter[64];
+	enum { WAS = 0xfff0 };
+	unsigned short counter = WAS;
 	sigset_t all, before;
-	uint64_t from, came, due = ktr_profil_hz(0) / 2; /* in 500 ms */
+	uint64_t from, outside, came, due = ktr_profil_hz(0) / 2; /* in 500 ms */
 
-	memset(counter, 0, sizeof(counter));
-	CHECK(ktr_profil(counter, sizeof(counter), (size_t)spin_begin, 0x10000) == 0, "%s", strerror(errno));
+	CHECK(ktr_profil(&counter, sizeof(counter), (size_t)spin_unmasked, 0x10000) == 0, "%s", strerror(errno));
 	from = sums().n_ticks;
+	outside = sums().n_outside;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	spin(500);
 	came = sums().n_ticks - from;
 	CHECK(came == 0, "%lu ticks came, and all signals are blocked", (unsigned long)came);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	came = sums().n_ticks - from;
+	spin_unmask(SIG_SETMASK, &before, NULL, 8);
 	ktr_profil(NULL, 0, 0, 0);
+	came = sums().n_ticks - from;
+	outside = sums().n_outside - outside;
 	CHECK(came >= due - due / 10 && came <= due + due / 5, "%lu ticks came late, and %lu were due",
 	      (unsigned long)came, (unsigned long)due);
+	CHECK(came - outside >= due - due / 10 && counter == (unsigned short)(WAS + came - outside),
+	      "%lu ticks that came at once have made %u of %u", (unsigned long)(came - outside), counter, WAS);
 }
 
 /* 65535 and a tick is 0, and its neighbours are as they were. */
@@ -580,6 +593,214 @@ static int truth(unsigned ms)
 	return failed;
 }
 
+/* ---- threads that have text of their own each, so that each one's ticks are known ---- */
+
+#define SHARES_LONG  4
+#define SHARES_SHORT 200
+#define SHARES_ALL   (SHARES_LONG + SHARES_SHORT)
+#define SHARES_TEXT  256 /* [bytes] of a thread's: two places, each the loop */
+#define TICK_NS	     4e6 /* the kernel looks at its tick, of 4 ms or less: several periods may be one choice */
+
+#define STALL_NS     200000000u /* for what takes less than a thousandth of that */
+#define STALLED	     3		/* exit status */
+
+struct life {
+	const char *text;	       /* of two places */
+	const unsigned short *counter; /* of that text */
+	uint64_t percent, all_ns, state;
+	bool ends; /* it does so when there are other ticks than these */
+	unsigned had;
+	uint64_t place_ns[2];
+};
+
+static struct life life[SHARES_ALL];
+static uint64_t stalled_ns; /* atomic */
+
+static uint64_t random_of(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Of one of the thread's places. */
+static unsigned life_ticks(const struct life *l, int place)
+{
+	unsigned n = 0;
+
+	for (size_t k = 0; k < SHARES_TEXT / 4; k++)
+		n += __atomic_load_n(&l->counter[(size_t)place * SHARES_TEXT / 4 + k], __ATOMIC_RELAXED);
+	return n;
+}
+
+static bool life_is_over(const struct life *l)
+{
+	return l->ends && life_ticks(l, 0) + life_ticks(l, 1) != l->had;
+}
+
+/* So long in one of the places. */
+static uint64_t life_works(struct life *l, int place, uint64_t ns)
+{
+	void (*loop)(unsigned long n) = (void (*)(unsigned long))(uintptr_t)(l->text + place * SHARES_TEXT / 2);
+	uint64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID), to = from;
+
+	while (to - from < ns && !life_is_over(l)) {
+		uint64_t was = to;
+
+		loop(500000); /* the clock is asked seldom: its time is elsewhere */
+		to = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		/* Of a CPU that was another machine's meanwhile. */
+		if (to - was > STALL_NS)
+			__atomic_fetch_add(&stalled_ns, to - was, __ATOMIC_RELAXED);
+	}
+	l->place_ns[place] += to - from;
+	return to - from;
+}
+
+/*
+ * Bursts of random lengths, three quarters of each in the first place. It goes on to its next tick, with which all
+ * that was due has come: what threads miss that end before is another test's.
+ */
+static void *life_run(void *context)
+{
+	struct life *l = context;
+
+	while (!life_is_over(l)) {
+		uint64_t ns = 200000 + random_of(&l->state) % 8000000, used = life_works(l, 0, ns * 3 / 4);
+
+		used += life_works(l, 1, ns / 4);
+		if (l->percent < 100 && !l->ends) {
+			uint64_t rest = used * (100 - l->percent) / l->percent;
+			struct timespec nap = { (time_t)(rest / 1000000000u), (long)(rest % 1000000000u) };
+
+			nanosleep(&nap, NULL);
+		}
+		if (!l->ends && l->place_ns[0] + l->place_ns[1] >= l->all_ns) {
+			l->had = life_ticks(l, 0) + life_ticks(l, 1);
+			l->ends = true;
+		}
+	}
+	return NULL;
+}
+
+/* How far the first place's share is from what the clocks say, in standard errors, squared; -1: of too few. */
+static double life_square(size_t from, size_t to, double period)
+{
+	double a = 0, b = 0, a_ns = 0, b_ns = 0, draws, share, off;
+
+	for (size_t i = from; i < to; i++) {
+		a += life_ticks(&life[i], 0);
+		b += life_ticks(&life[i], 1);
+		a_ns += (double)life[i].place_ns[0];
+		b_ns += (double)life[i].place_ns[1];
+	}
+	/* What comes at once is one choice: on a machine with much else to do as often more of it as less. */
+	draws = (a + b) * (period < TICK_NS ? period / TICK_NS : 1) / 2;
+	if (draws < 30)
+		return -1;
+	share = a_ns / (a_ns + b_ns);
+	off = a / (a + b) - share;
+	return off * off * draws / (share * (1 - share));
+}
+
+static void life_begin(size_t i, uint64_t percent, uint64_t ns, uint64_t seed, pthread_t *thread)
+{
+	life[i].percent = percent;
+	life[i].all_ns = ns;
+	life[i].state = seed * 1000003 + i + 1;
+	CHECK(pthread_create(thread, NULL, life_run, &life[i]) == 0, "no thread");
+}
+
+static void shares_run(unsigned ms, uint64_t seed)
+{
+	static const uint64_t percent[SHARES_LONG] = { 100, 33, 10, 1 };
+	pthread_t thread[SHARES_LONG], one;
+	uint64_t state = seed * 7919;
+
+	for (size_t i = 0; i < SHARES_LONG; i++)
+		life_begin(i, percent[i], ms * 10000ull * percent[i], seed, &thread[i]);
+	for (size_t i = SHARES_LONG; i < SHARES_ALL; i++) {
+		life_begin(i, 100, random_of(&state) % 20000000, seed, &one);
+		pthread_join(one, NULL);
+	}
+	for (size_t i = 0; i < SHARES_LONG; i++)
+		pthread_join(thread[i], NULL);
+}
+
+/*
+ * Of a thread's time one hundredth may be elsewhere, in calls of its clock, and is told of here or there: that, and
+ * five standard errors of so many choices of the kernel's. A thread that ends with a tick has up to a period more.
+ */
+static void shares_judge_time(const char *what, size_t from, size_t to, double period)
+{
+	double tick = period > TICK_NS ? period : TICK_NS, got = 0, want = 0, off, more;
+
+	for (size_t i = from; i < to; i++) {
+		got += (life_ticks(&life[i], 0) + life_ticks(&life[i], 1)) * period;
+		want += (double)(life[i].place_ns[0] + life[i].place_ns[1]);
+	}
+	off = 0.01 * want + 5 * tick * (1 + root(0.02 * want / tick));
+	more = off + (double)(to - from) * period;
+	CHECK(got > want - off && got < want + more, "%s %zu: %.2f ms, not %.2f",
+	      what, from, got / 1e6, want / 1e6);
+	if (to <= SHARES_LONG)
+		printf("%lu %%: %.1f ms by its clock, %.1f ms by ticks; ", (unsigned long)life[from].percent,
+		       want / 1e6, got / 1e6);
+	else if (to - from > 1)
+		printf("the others: %.1f ms, %.1f ms; ", want / 1e6, got / 1e6);
+}
+
+static void shares_judge(double period)
+{
+	/* What chi-square of so many is above of one time in a thousand. */
+	static const double rare[] = { 0, 10.83, 13.82, 16.27, 18.47, 20.52 };
+	double square = 0, one;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < SHARES_LONG; i++)
+		shares_judge_time("thread", i, i + 1, period);
+	shares_judge_time("threads from", SHARES_LONG, SHARES_ALL, period);
+	for (size_t i = 0; i <= SHARES_LONG; i++) {
+		one = life_square(i, i < SHARES_LONG ? i + 1 : SHARES_ALL, period);
+		n += one >= 0;
+		square += one >= 0 ? one : 0;
+	}
+	CHECK(n > 0 && square < rare[n], "places: chi-square %.2f of %u", square, n);
+	printf("%lu ticks, %lu elsewhere, %lu missed; places: chi-square %.2f of %u\n", (unsigned long)sums().n_ticks,
+	       (unsigned long)sums().n_outside, (unsigned long)sums().n_missed, square, n);
+	CHECK(sums().n_without == 0, "%lu threads had no timer", (unsigned long)sums().n_without);
+}
+
+/* Threads with 100, 33, 10 and 1 % of a CPU, and 200 that live for a moment; masked: all block all signals. */
+static int shares(unsigned ms, uint64_t seed, int is_masked)
+{
+	enum { N = SHARES_ALL * SHARES_TEXT };
+	static unsigned short counter[N / 2];
+	char *text = mmap(NULL, N, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sigset_t all;
+
+	for (int i = 0; i < 2 * SHARES_ALL; i++)
+		memcpy(text + i * SHARES_TEXT / 2, (const char *)(uintptr_t)spin_loop, 16);
+	for (size_t i = 0; i < SHARES_ALL; i++) {
+		life[i].text = text + i * SHARES_TEXT;
+		life[i].counter = counter + i * SHARES_TEXT / 2;
+	}
+	CHECK(mprotect(text, N, PROT_READ | PROT_EXEC) == 0, "%s", strerror(errno));
+	sigfillset(&all);
+	if (is_masked)
+		pthread_sigmask(SIG_BLOCK, &all, NULL);
+	CHECK(ktr_profil(counter, sizeof(counter), (size_t)text, 0x10000) == 0, "%s", strerror(errno));
+	shares_run(ms, seed);
+	ktr_profil(NULL, 0, 0, 0);
+	shares_judge(1e9 / ktr_profil_hz(0));
+	if (failed && stalled_ns) {
+		printf("the machine stood still for %.0f ms meanwhile\n", (double)stalled_ns / 1e6);
+		return STALLED;
+	}
+	return failed;
+}
+
 static void *lives_short(void *context)
 {
 	uint64_t ns = (uint64_t)(uintptr_t)context * 100000, *used = malloc(sizeof(*used));
@@ -653,6 +874,10 @@ int main(int argc, char **argv)
 		if (argc > 3)
 			ktr_profil_hz((unsigned)strtoul(argv[3], NULL, 0));
 		return truth(n);
+	}
+	if (strcmp(what, "shares") == 0 && argc > 4) {
+		ktr_profil_hz((unsigned)strtoul(argv[3], NULL, 0));
+		return shares(n, strtoull(argv[4], NULL, 0), argc > 5);
 	}
 	if (strcmp(what, "short") == 0)
 		return moments(n);

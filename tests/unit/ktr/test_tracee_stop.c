@@ -150,7 +150,83 @@ static void a_timespec_is_that_of_its_own_call(void)
 	stop_times(SYS_rt_sigtimedwait, 1);
 }
 
-SUITE(tracee_stop, TEST(a_time_in_ms_is_that_of_its_own_call), TEST(a_timespec_is_that_of_its_own_call));
+/* The kernel says EPERM of it, as of one that it forbids. */
+static void a_zombie_has_ended(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (!pid)
+		_exit(0);
+	CU_ASSERT_EQUAL(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	CU_ASSERT_EQUAL(ktr__tracee_seize(pid, 0), -ESRCH);
+	waitpid(pid, NULL, 0);
+	CU_ASSERT_EQUAL(ktr__tracee_seize(pid, 0), -ESRCH);
+}
+
+static uint64_t stop_number(pid_t pid, const char *name)
+{
+	uint64_t n = 0;
+
+	ktr__tracee_status(pid, name, 10, &n);
+	return n;
+}
+
+/*
+ * A child that does not stop: it waits for its own child, of vfork(2), which ends when whoever asks it to stop has
+ * looked in vain for some time. Only from then on it stood.
+ */
+static void who_does_not_stop_yet_does_not_stand(void)
+{
+	struct ktr__tracee_stop stop = { .pid = 0 };
+	pid_t tester = getpid(), pid, helper;
+	static int ends[2];
+	int rc;
+
+	CU_ASSERT_EQUAL(pipe(ends), 0);
+	pid = fork();
+	if (!pid) {
+		char byte;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (vfork() == 0) {
+			if (read(ends[0], &byte, 1) < 0)
+				_exit(1);
+			_exit(0);
+		}
+		for (;;)
+			pause();
+	}
+	helper = fork();
+	if (!helper) {
+		uint64_t had;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (stop_number(pid, "TracerPid:") != (uint64_t)tester)
+			;
+		had = stop_number(tester, "voluntary_ctxt_switches:");
+		while (stop_number(tester, "voluntary_ctxt_switches:") < had + 10)
+			;
+		_exit(write(ends[1], "", 1) != 1);
+	}
+	stop.pid = stop.tid = pid;
+	do
+		ktr__tracee_wait_look("/proc", pid, pid, &stop.wait);
+	while (stop.wait.call != SYS_vfork);
+	rc = ktr__tracee_stop(&stop);
+	CU_ASSERT_EQUAL(rc, 0);
+	CU_ASSERT(stop.ran_ns > stop.asked_ns + 100000);
+	ktr__tracee_go(&stop, 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	kill(helper, SIGKILL);
+	waitpid(helper, NULL, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+SUITE(tracee_stop, TEST(who_does_not_stop_yet_does_not_stand), TEST(a_zombie_has_ended),
+      TEST(a_time_in_ms_is_that_of_its_own_call), TEST(a_timespec_is_that_of_its_own_call));
 
 #else
 
