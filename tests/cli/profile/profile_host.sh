@@ -138,8 +138,8 @@ host=
 
 for how in 0 3 steady once; do
 	rm -rf "$dir/t"
-	LD_PRELOAD=$dir/shim.so PERF_SHIM=$how timeout 300 "$ktr" profile --source any -o "$dir/t" "$prog" many 4 2500 >"$dir/out" 2>"$dir/err" ||
-		fail "refused, $how: $? $(cat "$dir/err")"
+	LD_PRELOAD=$dir/shim.so PERF_SHIM=$how timeout 300 "$ktr" profile --source any -o "$dir/t" "$prog" many 4 2500 \
+		>"$dir/out" 2>"$dir/err" || fail "refused, $how: $? $(cat "$dir/err")"
 	agree t "refused, $how" 8000000 70
 	[ $how = once ] || told "refused, $how" 'some threads can have no perf event (Too many open files), and have timers'
 done
