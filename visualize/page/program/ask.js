@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Workers as the page sees them. A search, which leaves much behind, has one of its own, which ends with it; one does all else. */
+/*
+ * Workers as the page sees them. A search, which leaves much behind, has one of its own, which ends with it; one does all else, and
+ * ends where a search begins and it has nothing to do.
+ */
 'use strict';
 
-const asked = { worker: null, runs: new Map(), last: 0 };
+const asked = { runs: new Map(), last: 0 };	/* and worker */
 
 function workerStart() {
 	const source = new Blob([part('engine').textContent], { type: 'text/javascript' });
@@ -23,7 +26,10 @@ async function workerSays(worker, { want, id, told, answer, error }) {
 
 /* The answer of a task, null if it was stopped: told(so far) is called meanwhile. The promise has stop(). */
 function ask(name, question, told) {
-	const id = ++asked.last, own = name === 'search', worker = own ? workerStart() : asked.worker ??= workerStart();
+	const id = ++asked.last, own = name === 'search';
+	if (own && !asked.runs.size)
+		asked.worker = asked.worker?.terminate();
+	const worker = own ? workerStart() : asked.worker ??= workerStart();
 	const answer = new Promise((end, fail) => {
 		asked.runs.set(id, { end, fail, told });
 		worker.postMessage({ id, name, ask: question }, question.bytes ? [question.bytes.buffer] : []);

@@ -26,7 +26,7 @@ let spareMost = 0;	/* of one size */
 
 /* Holds anything; what it is for is its first n. */
 function arrayFor(Of, n) {
-	const size = max(4096, 2 ** ceil(Math.log2(n * Of.BYTES_PER_ELEMENT)));
+	const size = max(4096, 2 ** ceil(log2(n * Of.BYTES_PER_ELEMENT)));
 	return new Of(spare.get(size)?.pop() ?? new ArrayBuffer(size), 0, n);
 }
 

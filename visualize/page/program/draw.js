@@ -152,7 +152,7 @@ function paintCounts(y0, y1, pixel) {
 	for (let x = 0; x < columns.n; x++) {
 		const n = columns.count[x];
 		if (n) {
-			const high = most > 2 ? 0.35 + 0.65 * Math.log(n) / Math.log(most) : 0.8;
+			const high = most > 2 ? 0.35 + 0.65 * log(n) / log(most) : 0.8;
 			rectangle(left + x, round(y1 - high * (y1 - y0)), left + x + ceil(picture.ratio), y1, pixel);
 		}
 	}

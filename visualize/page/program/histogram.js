@@ -14,7 +14,7 @@ class Histogram {
 	static step(number) {
 		if (number < HISTOGRAM_STEPS)
 			return number;
-		let octave = max(1, floor(Math.log2(number)) - 6);
+		let octave = max(1, floor(log2(number)) - 6);
 		octave += number >= 2 ** (octave + 7) ? 1 : number < 2 ** (octave + 6) ? -1 : 0;
 		return octave * HISTOGRAM_STEPS + floor(number / 2 ** (octave - 1)) - HISTOGRAM_STEPS;
 	}

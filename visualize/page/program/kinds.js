@@ -29,7 +29,7 @@ const KIND_MOST = 2e6;	/* of a kind that are kept one by one */
 const BARS = 30;	/* of the small histogram */
 
 /* Which of the bars of a range of durations one is in. */
-const barAt = (took, low, high) => high > low ? min(BARS - 1, floor(Math.log(max(1, took) / low) / Math.log(high / low) * BARS)) : 0;
+const barAt = (took, low, high) => high > low ? min(BARS - 1, floor(log(max(1, took) / low) / log(high / low) * BARS)) : 0;
 
 /* Counts of a range of durations in steps of equal ratio: {low, high, count}. */
 function countBars(bars, [low, high]) {

@@ -69,7 +69,7 @@ function scroll(by) {
 function moveHeld(ms) {
 	const speed = min(ms, 50) / 1000 * (shifted ? 3 : 1);
 	const ways = (more, less) => held.has(more) - held.has(less);
-	zoom(Math.exp(3 * speed * ways('s', 'w')));
+	zoom(exp(3 * speed * ways('s', 'w')));
 	pan(1.2 * speed * ways('d', 'a'));
 }
 
@@ -242,7 +242,7 @@ function wheel(event) {
 	event.preventDefault();
 	place(event);
 	if (event.ctrlKey || event.metaKey)
-		zoom(Math.exp(max(-200, min(200, event.deltaY)) * (event.deltaMode || abs(event.deltaY) >= 50 ? 0.0025 : 0.01)));
+		zoom(exp(max(-200, min(200, event.deltaY)) * (event.deltaMode || abs(event.deltaY) >= 50 ? 0.0025 : 0.01)));
 	else if (event.deltaX || event.shiftKey)
 		pan((event.deltaX || event.deltaY) / plotWidth());
 	else if (view.height + RULER > plotBottom())
@@ -410,7 +410,7 @@ function listen() {
 	on(mapCanvas, { pointerdown: mapPointer, pointermove: mapPointer,
 		wheel: (event) => {
 			event.preventDefault();
-			zoom(Math.exp(event.deltaY * 0.0025));
+			zoom(exp(event.deltaY * 0.0025));
 		} });
 	new ResizeObserver(show).observe(canvas);
 	for (const what of ['names', 'sort'])

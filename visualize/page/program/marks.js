@@ -12,13 +12,13 @@ const map = { density: null, known: 0, of: null, wide: 0, shape: null };
 
 /* Ticks at round steps, about 110 pixels apart. */
 function tickStep() {
-	const rough = spanNow() / plotWidth() * 130, unit = 10 ** floor(Math.log10(rough));
+	const rough = spanNow() / plotWidth() * 130, unit = 10 ** floor(log10(rough));
 	return max(1, [1, 2, 5, 10].map((m) => m * unit).find((step) => step >= rough));
 }
 
 /* What all moments in sight begin with: 0, or a round one that ticks count from, "2.1 s + 500 µs". */
 function tickBase(step) {
-	const from = view.from + index.from, round = 10 ** ceil(Math.log10(20 * step));
+	const from = view.from + index.from, round = 10 ** ceil(log10(20 * step));
 	const base = floor(from / round) * round;
 	return base > 0 && base >= 20 * step ? base : 0;
 }
@@ -222,7 +222,7 @@ function mapShape(density, high) {
 	if (map.of === density && map.wide === wide)
 		return map.shape;
 	const most = density.reduce((a, b) => max(a, b), 1);
-	density.forEach((n, c) => shape.lineTo(GUTTER + c * wide, high - (n && (0.15 + 0.85 * Math.log1p(n) / Math.log1p(most)) * (high - 6))));
+	density.forEach((n, c) => shape.lineTo(GUTTER + c * wide, high - (n && (0.15 + 0.85 * log1p(n) / log1p(most)) * (high - 6))));
 	shape.lineTo(plotRight(), high);
 	Object.assign(map, { of: density, wide, shape });
 	return shape;

@@ -25,7 +25,7 @@ const searchHits = (chunk) => hitsKnown(chunk) ?? (chunk.hits = { run: search.ru
 async function searchStart(text, follow) {
 	const run = ++search.run;
 	search.asked?.stop();
-	Object.assign(search, searchNone(), { text, follow: Boolean(follow) }, searchOf(text));
+	Object.assign(search, searchNone(), { text, follow: !!follow }, searchOf(text));
 	changed(false);
 	if (!search.match)
 		return hitsShow();
@@ -37,7 +37,6 @@ async function searchStart(text, follow) {
 		}
 	});
 	const found = await search.asked;
-	lookForUnused();
 	if (run !== search.run || !found)
 		return;
 	/* What was looked for without them is looked for again. */

@@ -38,7 +38,7 @@ async function eachPart(first, end, task, see, answer) {
 
 function workerServe() {
 	const running = new Map(), wanted = new Map();
-	let ready = null;
+	let ready;
 	spareMost = KEPT;
 	blobOf = (blob) => new Promise((resolve) => {
 		wanted.set(blob, resolve);

@@ -2,7 +2,7 @@
 /* Numbers and messages as text. */
 'use strict';
 
-const { abs, ceil, floor, max, min, round } = Math;
+const { abs, ceil, exp, floor, log, log10, log1p, log2, max, min, round } = Math;
 
 /* In the largest of some units that there is one of, if any, with so many digits. */
 function inUnits(n, digits, units) {
