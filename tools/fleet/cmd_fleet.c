@@ -170,7 +170,7 @@ static int fleet_run_local(const char *command, struct fleet_command *c, const c
 	int rc;
 
 	c->ask.question = question;
-	c->ask.host = c->host;
+	c->ask.host = c->host && *c->host ? c->host : NULL;
 	rc = local_open(&local, command, folder, &c->ask, &err);
 	if (!rc)
 		rc = fleet_ask_local(local, question, &table, &answer, &err);
@@ -181,6 +181,9 @@ static int fleet_run_local(const char *command, struct fleet_command *c, const c
 	else if ((rc = fleet_print(c, question->name, &table, &basis)) == 0 && local_n_missing(local))
 		rc = fail(command, "%u of the traces in %s could not be read: the answer is of the rest",
 			  local_n_missing(local), folder);
+	else if (!rc && local_n_partial(local))
+		rc = fail(command, "of %u of the traces in %s a part could not be read: the answer is of the rest",
+			  local_n_partial(local), folder);
 	answer_table_free(&table);
 	answer_table_free(&basis);
 	free(answer);

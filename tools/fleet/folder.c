@@ -20,7 +20,7 @@ int folder_is_trace(const char *path)
 	char info[PATH_MAX + 32];
 
 	snprintf(info, sizeof(info), "%.4095s/" KTR_TRACE_DIR "/info.jsonl", path);
-	return access(info, F_OK) == 0;
+	return access(info, F_OK) == 0 || errno == EACCES;
 }
 
 int folder_is_part(const char *path)
@@ -62,7 +62,11 @@ static int folder_walk(const char *folder, const char *host, int hosts,
 			found = 1;
 		} else if (hosts && !folder_is_trace(path) && folder_is_folder(path))
 			found = folder_walk(path, name, 0, each, context);
-		n_traces += found > 0 ? found : 0;
+		if (found < 0) {
+			each(context, path, name); /* who says why */
+			found = 1;
+		}
+		n_traces += found;
 		free(names[i]);
 	}
 	free(names);

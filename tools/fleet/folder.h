@@ -9,7 +9,7 @@
 
 #define FOLDER_BUILD_BYTES 17
 
-/* Is there a trace's description? */
+/* Is there a trace's description, or may there be one where we may not look? */
 int folder_is_trace(const char *path);
 
 /* NAME.12 is a part of NAME, where that is there. */

@@ -4,6 +4,7 @@
 #if KTR_HAVE_SQLITE
 #include "analyze/sql/sql.h"
 #include "analyze/sql/sql_quantile.h"
+#include "conf/kit/utf8.h"
 #include "ktr/session/drop.h"
 #include "tools/fleet/folder.h"
 #include "tools/fleet/native.h"
@@ -20,20 +21,19 @@ struct local {
 	const char *command, *folder;
 	const struct local_ask *ask;
 	sqlite3 *db; /* of all traces: in memory, and in a temporary file where that is little */
-	unsigned n_missing;
-	int rc;
-	struct ktr_error *err;
+	unsigned n_missing, n_partial;
 };
 
 static const char local_tables[] =
-	"CREATE TABLE traces (host, build, trace, first_ts, last_ts, lost);"
+	"CREATE TABLE traces (host, build, trace, uuid, first_ts, last_ts, lost, UNIQUE (host, uuid));"
 	"CREATE TABLE losses (host, build, trace, why, events, from_ts, to_ts);"
 	"CREATE TABLE doubts (host, build, trace, unsure, open);"
 	"CREATE TABLE sites (host, build, trace, class, site, pid, tid, events);"
 	"CREATE TABLE spans (host, build, trace, grp, id, dur, ts, process, thread, tid);";
 
 #define LOCAL_UTC  "(SELECT first_ns + utc_offset_ns FROM trace)"
-#define LOCAL_WINDOW "time >= :from - " LOCAL_UTC " AND time < :to - " LOCAL_UTC
+/* With + it is no question for the index of all spans, which takes memory for each. */
+#define LOCAL_WINDOW "+time >= :from - " LOCAL_UTC " AND +time < :to - " LOCAL_UTC
 #define LOCAL_SURE "NOT unsure AND dur NOT NULL"
 
 /* What a question needs of each trace, and how that is asked. */
@@ -49,8 +49,9 @@ static const struct local_question {
 	  " count(DISTINCT host || ' ' || pid || ' ' || tid) AS threads"
 	  " FROM sites GROUP BY class, site ORDER BY 3 DESC, class, site LIMIT 20" },
 	{ "slow", "spans",
-	  "SELECT grp, id, dur, time + " LOCAL_UTC ", (SELECT process FROM threads WHERE threads.tid = s.tid AND"
-	  " threads.pid = s.pid), thread, tid FROM spans AS s WHERE kind = 'span' AND " LOCAL_SURE " AND " LOCAL_WINDOW
+	  "SELECT grp, id, dur, time + " LOCAL_UTC ", coalesce((SELECT process FROM threads AS t WHERE t.tid = s.tid AND"
+	  " t.pid = s.pid AND started <= s.time ORDER BY started DESC LIMIT 1), (SELECT process FROM threads AS t WHERE"
+	  " t.tid = s.tid AND t.pid = s.pid LIMIT 1)), thread, tid FROM spans AS s WHERE kind = 'span' AND " LOCAL_SURE " AND " LOCAL_WINDOW
 	  " ORDER BY dur DESC, time LIMIT 20",
 	  "SELECT host, grp, id, dur AS dur_ns, datetime(ts / 1000000000, 'unixepoch') AS at, ts, process, thread, tid,"
 	  " trace FROM spans ORDER BY dur DESC, ts LIMIT 20" },
@@ -65,7 +66,7 @@ static const struct local_question {
 	  " FROM traces GROUP BY host ORDER BY host" },
 	{ "span", "spans",
 	  "SELECT grp, id, dur, time + " LOCAL_UTC ", NULL, thread, tid FROM spans"
-	  " WHERE (grp = :name OR id = :name) AND " LOCAL_SURE " AND " LOCAL_WINDOW,
+	  " WHERE :name IN (grp, id) AND " LOCAL_SURE " AND " LOCAL_WINDOW,
 	  "SELECT datetime(ts / 60000000000 * 60, 'unixepoch') AS minute, host, build, grp, id, count(*) AS spans,"
 	  " sum(dur) / count(*) AS mean_ns, quantile(dur, 0.5) AS p50_ns, quantile(dur, 0.9) AS p90_ns,"
 	  " quantile(dur, 0.99) AS p99_ns, quantile(dur, 0.999) AS p999_ns, max(dur) AS worst_ns"
@@ -107,12 +108,16 @@ struct local_trace {
 	char build[FOLDER_BUILD_BYTES];
 };
 
+/* As texts of traces are in SQL: well-formed. */
 static void local_bind_text(sqlite3_stmt *to, const char *name, const char *text)
 {
 	int i = sqlite3_bind_parameter_index(to, name);
+	size_t n = text ? strlen(text) : 0;
+	char *repaired = i && text ? sqlite3_malloc64(3 * (sqlite3_uint64)n + 1) : NULL;
 
-	if (i && text)
-		sqlite3_bind_text(to, i, text, -1, SQLITE_TRANSIENT);
+	if (repaired)
+		sqlite3_bind_text64(to, i, repaired, ktr__utf8_repair(repaired, text, n), sqlite3_free,
+				    SQLITE_UTF8);
 }
 
 static void local_bind(const struct local_ask *ask, sqlite3_stmt *to)
@@ -193,8 +198,7 @@ static int local_feed_all(const struct local_trace *t)
 {
 	const struct local_question *question = local_question(t->local->ask->question->name);
 
-	if (local_feed(t, "traces", "SELECT first_ns + utc_offset_ns, last_ns + utc_offset_ns, lost FROM trace") ||
-	    local_feed(t, "losses",
+	if (local_feed(t, "losses",
 		       "SELECT 'overwritten', events, coalesce(time + " LOCAL_UTC ", 0), coalesce(until + " LOCAL_UTC ", 0)"
 		       " FROM losses WHERE (until IS NULL OR until >= :from - " LOCAL_UTC ")"
 		       " AND (time IS NULL OR time < :to - " LOCAL_UTC ")") ||
@@ -206,10 +210,56 @@ static int local_feed_all(const struct local_trace *t)
 	return question->table ? local_feed(t, question->table, question->feed) : 0;
 }
 
-static void local_miss(struct local *local, const char *path, const char *why)
+/* The trace itself. 1: it is there already, by another name; 0; or -1. */
+static int local_feed_trace(const struct local_trace *t)
 {
-	local->n_missing++;
-	fail(local->command, "%s: %s: left out", path, why);
+	const struct ktr_reader_info *info = ktr_reader_info(ktr__sql_reader(t->sql));
+	char uuid[33], query[512];
+
+	for (unsigned i = 0; i < 16; i++)
+		snprintf(uuid + 2 * i, 3, "%02x", info->uuid[i]);
+	/* One without events was at no time. */
+	snprintf(query, sizeof(query),
+		 "SELECT '%s', nullif(first_ns, 0) + utc_offset_ns, nullif(last_ns, 0) + utc_offset_ns, lost FROM trace", uuid);
+	if (local_feed(t, "traces", query) == 0)
+		return 0;
+	return sqlite3_errcode(t->local->db) == SQLITE_CONSTRAINT ? 1 : -1;
+}
+
+static void local_miss(const struct local_trace *t, const char *path)
+{
+	sqlite3 *db = t->local->db;
+
+	t->local->n_missing++;
+	if (sqlite3_errcode(db) != SQLITE_OK && sqlite3_errcode(db) != SQLITE_DONE)
+		fail(t->local->command, "a temporary file: %s: %s is left out", sqlite3_errmsg(db), path);
+	else
+		fail(t->local->command, "%s: %s: left out", path, sqlite3_errmsg(ktr__sql_db(t->sql)));
+}
+
+/* What readers had to say of it. */
+static void local_notes(struct local *local, const struct ktr__sql *sql)
+{
+	const char *note;
+
+	for (unsigned i = 0; (note = ktr__sql_note(sql, i)) != NULL; i++)
+		fail(local->command, "%s", note);
+	local->n_partial += ktr__sql_is_partial(sql) != 0;
+}
+
+static void local_take(const struct local_trace *t, const char *path)
+{
+	sqlite3 *db = t->local->db;
+	int rc = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ? local_feed_trace(t) : -1;
+
+	if (!rc)
+		rc = local_feed_all(t) || sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK ? -1 : 0;
+	if (rc < 0)
+		local_miss(t, path);
+	else
+		local_notes(t->local, t->sql);
+	if (!sqlite3_get_autocommit(db))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 /* Is some of it within what is asked for? */
@@ -218,8 +268,11 @@ static int local_is_meant(const struct local_trace *t)
 	const struct ktr_reader_info *info = ktr_reader_info(ktr__sql_reader(t->sql));
 	const struct local_ask *ask = t->local->ask;
 
-	return (!ask->host || strcmp(ask->host, t->host) == 0) &&
-	       (int64_t)info->last_ns + info->utc_offset_ns >= ask->from_ts &&
+	if (ask->host && strcmp(ask->host, t->host) != 0)
+		return 0;
+	if (!info->first_ns)
+		return ask->from_ts == 0;
+	return (int64_t)info->last_ns + info->utc_offset_ns >= ask->from_ts &&
 	       (int64_t)info->first_ns + info->utc_offset_ns < ask->to_ts;
 }
 
@@ -230,6 +283,7 @@ static void local_trace(void *context, const char *path, const char *host)
 	struct local_trace t = { .local = local };
 	struct ktr_error err = KTR_ERROR_NONE;
 	char line[KTR_ERROR_LINE_BYTES];
+	size_t n = strlen(local->folder);
 
 	if (ktr__sql_open(&t.sql, path, 0, &err)) {
 		local->n_missing++;
@@ -238,18 +292,10 @@ static void local_trace(void *context, const char *path, const char *host)
 	}
 	ktr__sql_watch(t.sql, progress_step);
 	t.host = host ? host : ktr_reader_info(ktr__sql_reader(t.sql))->host;
-	t.name = path;
+	t.name = strncmp(path, local->folder, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 	folder_build(ktr__sql_reader(t.sql), t.build);
-	if (local_is_meant(&t)) {
-		sqlite3_exec(local->db, "BEGIN", NULL, NULL, NULL);
-		if (!local_feed_all(&t)) {
-			sqlite3_exec(local->db, "COMMIT", NULL, NULL, NULL);
-		} else {
-			local_miss(local, path, sqlite3_errcode(local->db) ? sqlite3_errmsg(local->db)
-									   : sqlite3_errmsg(ktr__sql_db(t.sql)));
-			sqlite3_exec(local->db, "ROLLBACK", NULL, NULL, NULL);
-		}
-	}
+	if (local_is_meant(&t))
+		local_take(&t, path);
 	ktr__sql_close(t.sql);
 }
 
@@ -303,6 +349,11 @@ unsigned local_n_missing(const struct local *local)
 	return local->n_missing;
 }
 
+unsigned local_n_partial(const struct local *local)
+{
+	return local->n_partial;
+}
+
 /* A cell, as TabSeparated has it. */
 static void local_cell(struct native_buffer *out, const char *text)
 {
@@ -343,7 +394,7 @@ int local_answer(struct local *local, const struct question *question, char **by
 		*bytes = (char *)out.at;
 		return 0;
 	}
-	ktr_error_set(err, out.failed ? ENOMEM : EIO, "%s: %s", local->folder,
+	ktr_error_set(err, out.failed ? ENOMEM : EIO, "a temporary file: %s",
 		      out.failed ? "no memory" : sqlite3_errmsg(local->db));
 	native_buffer_free(&out);
 	return out.failed ? -ENOMEM : -EIO;
@@ -368,6 +419,12 @@ void local_close(struct local *local)
 }
 
 unsigned local_n_missing(const struct local *local)
+{
+	(void)local;
+	return 0;
+}
+
+unsigned local_n_partial(const struct local *local)
 {
 	(void)local;
 	return 0;

@@ -28,8 +28,9 @@ int local_open(struct local **out, const char *command, const char *folder, cons
 	       struct ktr_error *err);
 void local_close(struct local *local);
 
-/* How many traces could not be read. */
+/* How many traces could not be read, and of how many a part could not. */
 unsigned local_n_missing(const struct local *local);
+unsigned local_n_partial(const struct local *local);
 
 /* The answer to the question, or to "basis", as TabSeparatedWithNames; owned. 0 or -errno with err filled. */
 int local_answer(struct local *local, const struct question *question, char **bytes, struct ktr_error *err);

@@ -59,7 +59,31 @@ grep -q "^basis: hosts 3, traces 4, events lost $lost, spans unsure $unsure," ou
 is "a window before all" "$(rows class top --to 2001-01-01)" ""
 is "a window with all" "$(rows class,site,events top --from 2001-01-01 --to 2200-01-01)" "$(rows class,site,events top)"
 
+# A trace that is there by two names is one; without events it is at no time; an id need be no UTF-8.
+ln -s a all/one/again
+fleet basis all || fail "by two names: $(cat err)"
+grep -q "^basis: hosts 3, traces 4, events lost $lost," out || fail "by two names: $(tail -n 1 out)"
+rm all/one/again
+cat >odd.c <<'END'
+#include <ktr.h>
+int main(void)
+{
+	KTR_START1(KTR_GEN, "odd", "\xff\xfe" "bad", 1, "x", 1);
+	KTR_STOP0(KTR_GEN, "odd", "\xff\xfe" "bad", 1);
+	return 0;
+}
+END
+$cc -std=gnu11 -O2 -I"$top/include" -o odd odd.c "$O/lib/libktr.a" -lpthread || fail "odd.c"
+mkdir -p few/odd few/none
+KTR_MASK=all KTR_FILE=few/odd/t ./odd && KTR_MASK=init KTR_FILE=few/none/t ./odd 2>/dev/null || fail "the program failed"
+"$ktr" fleet span "$(printf '\377\376bad')" few --json >out 2>err || fail "an odd id: $(cat err)"
+is "an odd id" "$(python3 -c 'import json; print([r["spans"] for r in json.load(open("out"))["rows"]])')" '[1]'
+
 # What cannot be read is left out, and said; what is no trace is refused.
+cp -r all/one/a few/torn
+truncate -s -100 "$(ls -S few/torn/cpu_* | head -n 1)"
+fleet top few && fail "a trace that is cut off"
+grep -q 'of 1 of the traces in few a part could not be read: the answer is of the rest' err || fail "a trace that is cut off: $(cat err)"
 mkdir -p all/two/bad/ktr
 echo '{' >all/two/bad/ktr/info.jsonl
 fleet top all && fail "a damaged trace"
