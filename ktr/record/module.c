@@ -65,7 +65,6 @@ static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
 	struct module_search *search = data;
 	struct ktr__object *object = search->object;
 	uintptr_t low = UINTPTR_MAX, high = 0;
-	char *path = object->path;
 
 	(void)size;
 	memset(object, 0, sizeof(*object));
@@ -84,14 +83,10 @@ static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	object->base = info->dlpi_addr;
 	object->end = high;
-	object->executable = !info->dlpi_name[0];
-	/* The loader has names as it was asked for them; who reads of it is elsewhere. */
-	if (info->dlpi_name[0] != '/' && strchr(info->dlpi_name, '/') && getcwd(path, sizeof(object->path) / 2)) {
-		path += strlen(path);
-		*path++ = '/';
-	}
-	strncpy(path, info->dlpi_name, (size_t)(object->path + sizeof(object->path) - 1 - path));
-	if (object->executable && readlink("/proc/self/exe", path, sizeof(object->path) - 1) < 0)
+	object->executable = !info->dlpi_name || !info->dlpi_name[0];
+	if (!object->executable)
+		strncpy(object->path, info->dlpi_name, sizeof(object->path) - 1);
+	else if (readlink("/proc/self/exe", object->path, sizeof(object->path) - 1) < 0)
 		object->path[0] = 0;
 	if (!object->build_id_bytes)
 		module_file_id(object);

@@ -141,11 +141,10 @@ static void start_writer(void)
 static void start_stay(void)
 {
 #if defined(__PIC__) && !defined(__PIE__)
-	Dl_info info;
+	struct ktr__object object;
 
-	/* Of an executable, which is not opened so, it comes to nothing. */
-	if (dladdr(&ktr__own, &info))
-		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (ktr__object_find(&ktr__own, &object) && !object.executable)
+		dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 #endif
 }
 
@@ -191,15 +190,13 @@ static void start_everything(void)
  */
 void ktr__start_once(void)
 {
-	const char *disable;
 	int none = 0;
 
 	if (likely(__atomic_load_n(&start_state, __ATOMIC_ACQUIRE)))
 		return;
 	if (!__atomic_compare_exchange_n(&start_state, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
-	disable = start_env("KTR_DISABLE");
-	if (!disable || strcmp(disable, "0") == 0) {
+	if (!start_env("KTR_DISABLE") || strcmp(start_env("KTR_DISABLE"), "0") == 0) {
 		int saved = errno;
 
 		start_everything();

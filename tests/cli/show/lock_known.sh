@@ -120,20 +120,6 @@ else
 	skip "C++: $(head -n 1 "$dir/err")"
 fi
 
-# In an object that the loader has by a name that begins nowhere, as the program goes elsewhere.
-echo '#include <pthread.h>
-pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
-void hold(void) { pthread_mutex_lock(&held_lock); pthread_mutex_unlock(&held_lock); }' |
-	$cc -g -O1 -fPIC -shared -x c - -o "$dir/libheld.so" &&
-	echo '#include <unistd.h>
-void hold(void);
-int main(void) { hold(); return chdir("/"); }' | $cc -O1 -x c - -o "$dir/holds" -L"$dir" -lheld -lpthread || exit 1
-case $ktr in /*) tool=$ktr ;; *) tool=$PWD/$ktr ;; esac
-(cd "$dir" && rm -rf t && LD_LIBRARY_PATH=. "$tool" run --agent --lock hold -o t ./holds) 2>"$dir/err" || fail "relative: $(cat "$dir/err")"
-is 'relative' "$("$ktr" lockstat -H "$dir/t" | grep -c ' held_lock  *hold+')" 1
-is 'relative: whole names' "$(sed -n 's/.*"path":"\([^"]*libheld.so\)".*/\1/p' "$dir/t/ktr/modules.jsonl" | sort -u)" \
-	"$(realpath "$dir")/./libheld.so"
-
 record --lock contention "$dir/known" futex
 read -r waited refused <"$dir/out"
 is 'futexes' "$("$ktr" lockstat -C -w "$dir/t" | sed -n '/^Futex block/,$p' | awk '$3 ~ /word$/ { print $1, $3 }')" "$((waited + 1)) word"
