@@ -95,6 +95,15 @@ static uint64_t source_loss_key(const struct ktr__event_source *source, const st
 	return loss->to_ns ? ~loss->to_ns : 0;
 }
 
+/* Does the walk get to one before another? Of those that begin with one event, to the one that ends first. */
+static int source_is_before(const struct ktr__event_source *source, const struct ktr_loss *a,
+			    const struct ktr_loss *b)
+{
+	uint64_t x = source_loss_key(source, a), y = source_loss_key(source, b);
+
+	return x != y ? x < y : a->to_ns - 1 < b->to_ns - 1;
+}
+
 /*
  * A cursor stands where the walk does only while each of its events is handed out, and has events: the first one of
  * a stream of merged traces may come long after the walk's beginning, with what was lost before it.
@@ -111,7 +120,7 @@ void ktr__source_loss(struct ktr__event_source *source, const struct ktr_loss *l
 		source->out_of_memory = 1;
 		return;
 	}
-	for (at = held->n++; at && source_loss_key(source, &held->loss[(at - 1) / 2]) > key; at = (at - 1) / 2)
+	for (at = held->n++; at && source_is_before(source, loss, &held->loss[(at - 1) / 2]); at = (at - 1) / 2)
 		held->loss[at] = held->loss[(at - 1) / 2];
 	held->loss[at] = *loss;
 }
@@ -124,10 +133,9 @@ static void source_release(struct ktr__event_source *source, struct ktr_loss *lo
 
 	*loss = held->loss[0];
 	while ((child = 2 * at + 1) < held->n) {
-		if (child + 1 < held->n && source_loss_key(source, &held->loss[child + 1]) <
-						   source_loss_key(source, &held->loss[child]))
+		if (child + 1 < held->n && source_is_before(source, &held->loss[child + 1], &held->loss[child]))
 			child++;
-		if (source_loss_key(source, &held->loss[child]) >= source_loss_key(source, &last))
+		if (!source_is_before(source, &held->loss[child], &last))
 			break;
 		held->loss[at] = held->loss[child];
 		at = child;
@@ -143,7 +151,7 @@ int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr_
 		*said = queue->item[queue->first++];
 		return said->what;
 	}
-	if (!source->held.n || source_loss_key(source, &source->held.loss[0]) > key)
+	if (!source->held.n || source_loss_key(source, &source->held.loss[0]) >= key)
 		return 0;
 	said->what = KTR_READ_LOSS;
 	source_release(source, &said->u.loss);

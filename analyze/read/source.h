@@ -143,7 +143,7 @@ static inline int ktr__source_speaks(const struct ktr__event_source *source)
 
 /*
  * Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. key: the next event's;
- * losses that begin after it are kept back.
+ * losses that begin there or after it are kept back.
  */
 int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr__said *said);
 
