@@ -14,10 +14,13 @@ import re
 import struct
 import subprocess
 import sys
+import time
 
 FORM, FILE, ELF, TOLD = sys.argv[1:5]
 HOW = sys.argv[5] if len(sys.argv) > 5 else 'exact'
 TIMES = 'times' in sys.argv[6:]
+# The kernel's tick, by which its coarse clock goes; ours is none that is longer.
+TICK_NS = max(1e9 / 997, 1e9 * time.clock_getres(6))  # CLOCK_MONOTONIC_COARSE
 NOWHERE_US = int(sys.argv[7]) if len(sys.argv) > 7 else None
 
 
@@ -70,6 +73,7 @@ def main():
     starts = sorted(names)
     histograms, arcs = (gnu if FORM == 'gnu' else bsd)(open(FILE, 'rb').read())
     told = [line.split() for line in open(TOLD, encoding='utf-8')]
+    passes = {words[1]: int(words[2]) for words in told if words[0] == 'calls'}
 
     def name(address):
         return names[starts[bisect.bisect_right(starts, address) - 1]]
@@ -114,9 +118,14 @@ def main():
             print(f'{got / 1e9:.3f} s in all of {wanted / 1e9:.3f}, {NOWHERE_US} us in no file', file=sys.stderr)
         elif TIMES and words[0] == 'cpu':
             wanted, got = int(words[2]), ns[words[1]]
-            # Samples are looked for at the kernel's tick, 4 ms or less, which is one choice then, of several of them.
-            error = 5 * (wanted * 4e6) ** 0.5
-            assert abs(got - wanted) < max(0.02 * wanted, error), f'{words[1]}: {got / 1e9} s instead of {wanted / 1e9}'
+            # What was due since the last look of the kernel's is told of where the thread is by then. So each time that a thread
+            # comes into the function or leaves it, a time that is one's is told with the other's: a tick of the kernel's at
+            # most where it has a CPU to itself, and where it shares one, so that looks come as if by chance, of an exponential
+            # distribution with that mean: its variance is a tick's square.
+            error = 5 * (2 * passes[words[1]]) ** 0.5 * TICK_NS
+            assert abs(got - wanted) < max(0.02 * wanted, error), \
+                f'{words[1]}: {got / 1e9} s instead of {wanted / 1e9}, 5 standard errors are {error / 1e9}'
+            print(f'{words[1]}: {got / 1e9:.3f} s of {wanted / 1e9:.3f}, 5 standard errors are {error / 1e9:.3f}', file=sys.stderr)
             assert abs(flat[words[1]][0] - got / 1e9) < 0.02, f'gprof: {words[1]} {flat[words[1]][0]} instead of {got / 1e9}'
     if HOW == 'sampled':
         assert counts['work', 'tedious'] > 0 and not counts['tedious', 'tedious'], counts
