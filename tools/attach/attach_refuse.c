@@ -49,8 +49,8 @@ static int refuse_look(const struct attach_facts *facts, struct ktr_error *err)
 	int pid = (int)facts->pid;
 
 	if (facts->uid != facts->our_uid && !facts->may_ptrace)
-		return ktr_error_set(err, EPERM, "it is user %ld's: sudo -u '#%ld' ktr stacks -p %d", facts->uid,
-				     facts->uid, pid);
+		return ktr_error_set(err, EPERM, "it is user %ld's: this command looks at it by sudo -u '#%ld'",
+				     facts->uid, facts->uid);
 	if (facts->is_32bit || facts->other_machine)
 		return ktr_error_set(err, ENOEXEC,
 				     "it is for another processor than ktr; `ktr ktrace -p %d` records its system calls",

@@ -7,12 +7,15 @@
  * and a session that nobody is in is a kernel that can only be read. What is not: nothing stops for a dump, since
  * rings are read while they are written to.
  */
+#include "ktr/session/session_proc.h"
+#include "tools/attach/attach_refuse.h"
 #include "tools/bsd/kgmon_dump.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
 
-#include <signal.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,6 +132,27 @@ static int kgmon_usage(const char *name)
 	return strcmp(name, "kgmon") == 0 ? KGMON_USAGE : 2;
 }
 
+/* Whoever asks for a process that has no session is told what gives it one, or why nothing does. */
+static int kgmon_find(const struct find *find, char *path, size_t size)
+{
+	struct ktr_error err = KTR_ERROR_NONE, why = KTR_ERROR_NONE;
+	struct attach_facts facts;
+	int rc;
+
+	if (!find->pid)
+		return find_session(find, path, size);
+	rc = ktr__session_find_pid((pid_t)find->pid, path, size, &err);
+	if (!rc)
+		return 0;
+	attach_facts("/proc", (pid_t)find->pid, &facts);
+	if (rc != -ENOENT || !facts.there)
+		return fail_with(find->command, &err);
+	if (attach_refuse(&facts, 0, &why))
+		return fail(find->command, "process %d (%s) has no session, and %s", (int)find->pid, facts.name, why.text);
+	return fail(find->command, "process %d (%s) has no session: ktr attach -p %d puts the profiler into it",
+		    (int)find->pid, facts.name, (int)find->pid);
+}
+
 static int cmd_kgmon(int argc, char **argv)
 {
 	struct kgmon kgmon = { .find.command = argv[0] };
@@ -144,11 +168,8 @@ static int cmd_kgmon(int argc, char **argv)
 		usage_error(argv[0], "-P and -n exclude each other");
 		return kgmon_usage(argv[0]);
 	}
-	if (find_session(&kgmon.find, path, sizeof(path))) {
-		if (kgmon.find.pid && kill((pid_t)kgmon.find.pid, 0) == 0)
-			fprintf(stderr, "kgmon: ktr attach -p %d puts the profiler into it\n", (int)kgmon.find.pid);
+	if (kgmon_find(&kgmon.find, path, sizeof(path)))
 		return KGMON_OPEN;
-	}
 	if (kgmon_session_open(&kgmon.session, path, &err)) {
 		fail("kgmon", "cannot get gmonparam: %s", err.text);
 		return KGMON_PARAM;
