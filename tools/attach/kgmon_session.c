@@ -11,8 +11,10 @@
 
 #include "ktr/control/session_join.h"
 #include "ktr/provider/session/specs.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 #include "ktr/session/table.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,12 @@
 #define KGMON_LOW	"profile:::profile-99"
 #define KGMON_HIGH	"profile:::profile-997"
 #define KGMON_HIGH_HZ	500
+#define KGMON_SOURCE	 "debug.ktr.profile.source"
+#define KGMON_USED	 "debug.ktr.profile.used"
+#define KGMON_SOURCE_ANY "3"
+#define KGMON_BY_TIMERS	 "2"
+/* From 40 to 61, each a bit: one of these a timer sends (ktr/provider/timer/signal.h). */
+#define KGMON_SIGNALS (UINT64_MAX << (40 - 1) & UINT64_MAX >> (64 - 61))
 #define KGMON_ASK_MS	2000
 #define KGMON_WAIT_MS	10000 /* a process may have very many threads */
 
@@ -113,6 +121,16 @@ void kgmon_session_close(struct kgmon_session *session)
 	ktr__table_forget();
 }
 
+/* In high resolution each sample has a stack of its own, by the kernel where it allows that; unless somebody chose. */
+static void kgmon_choose_source(struct kgmon_session *session)
+{
+	struct ktr_conf *conf = ktr_session_conf(session->own);
+	char asked[32];
+
+	if (ktr_conf_get(conf, KGMON_SOURCE, asked, sizeof(asked), NULL) == 0 && strcmp(asked, "0") == 0)
+		ktr_conf_set(conf, KGMON_SOURCE, KGMON_SOURCE_ANY, NULL);
+}
+
 /* 0, and in *change what to wait for; or -errno. */
 static int kgmon_count(struct kgmon_session *session, bool on, uint32_t *change)
 {
@@ -144,6 +162,8 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	if (wanted == KGMON_OFF || !session->samples)
 		return rc ? rc : ktr__specs_wait(&specs, done.change, KGMON_WAIT_MS) ? -EAGAIN : 0;
 	ktr__specs_ask(&specs, spec, KGMON_ASK_MS);
+	if (wanted == KGMON_HIRES)
+		kgmon_choose_source(session);
 	rc = ktr__specs_switch(&specs, spec, true, &done, &err);
 	if (rc)
 		return rc;
@@ -153,6 +173,52 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 		return -EAGAIN;
 	ktr__specs_walk(&specs, spec, kgmon_found, &found);
 	return found.failed ? -EBUSY : 0;
+}
+
+/* Does a thread block each signal that a timer may send? Those of ktr's do, and count for nothing. */
+static bool kgmon_is_deaf(pid_t pid, const char *tid)
+{
+	char path[96], text[4096];
+	const char *field;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid, tid);
+	if (ktr__tracee_text(path, text, sizeof(text)) <= 0 || strncmp(text, "Name:\tktr-", 10) == 0)
+		return false;
+	field = ktr__tracee_field(text, "SigBlk");
+	return field && (strtoull(field, NULL, 16) & KGMON_SIGNALS) == KGMON_SIGNALS;
+}
+
+static unsigned kgmon_deaf_of(pid_t pid)
+{
+	char path[64];
+	const struct dirent *at;
+	unsigned n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && (at = readdir(dir)) != NULL)
+		n += at->d_name[0] != '.' && kgmon_is_deaf(pid, at->d_name);
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+unsigned kgmon_session_deaf(const struct kgmon_session *session)
+{
+	char used[32];
+	struct ktr_proc_row proc;
+	unsigned n = 0;
+	uint32_t n_procs;
+
+	if (ktr_conf_get(ktr_session_conf(session->own), KGMON_USED, used, sizeof(used), NULL) ||
+	    strcmp(used, KGMON_BY_TIMERS) != 0)
+		return 0;
+	n_procs = ktr__map_n_rows(&session->map, session->session.control, KTR_REGION_proc);
+	for (uint32_t i = 1; i < n_procs; i++)
+		if (!ktr__map_proc(&session->map, i, &proc) && ktr__proc_alive(&proc))
+			n += kgmon_deaf_of((pid_t)proc.pid);
+	return n;
 }
 
 /* What calls were counted does so no more. */

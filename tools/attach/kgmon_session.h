@@ -36,6 +36,12 @@ void kgmon_session_close(struct kgmon_session *session);
 /* 0, or -errno: the process has not done so, or not yet. */
 int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted);
 
+/*
+ * Threads that have no samples, where these are by timers: they block the signals that a timer may send. Who begins
+ * while it is on lets them through.
+ */
+unsigned kgmon_session_deaf(const struct kgmon_session *session);
+
 /* Forgets what the rings hold, and what a trace has up to now. */
 void kgmon_session_reset(struct kgmon_session *session);
 

@@ -103,6 +103,16 @@ static int kgmon_dump(struct kgmon *kgmon)
 	return KGMON_WRITING;
 }
 
+static void kgmon_deaf(const struct kgmon *kgmon)
+{
+	unsigned n = kgmon_session_deaf(&kgmon->session);
+
+	if (n)
+		fprintf(stderr, "kgmon: warning: no samples of %u %s all signals%s\n", n,
+			n == 1 ? "thread that blocks" : "threads that block",
+			kgmon->high ? ", for they are by timers" : ": -B has them, where the kernel gives them");
+}
+
 static int kgmon_run(struct kgmon *kgmon)
 {
 	struct kgmon_session *session = &kgmon->session;
@@ -123,6 +133,8 @@ static int kgmon_run(struct kgmon *kgmon)
 		((wanted != KGMON_OFF && !session->all_count) || session->is_later != (wanted != KGMON_OFF));
 	if ((wanted != session->state || lacks) && kgmon_session_switch(session, wanted))
 		fprintf(stderr, "kgmon: warning: cannot turn profiling %s\n", wanted == KGMON_OFF ? "off" : "on");
+	else if (wanted != KGMON_OFF)
+		kgmon_deaf(kgmon);
 	printf("kgmon: kernel profiling is %s.\n", kgmon_state(wanted));
 	return 0;
 }

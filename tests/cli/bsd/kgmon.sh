@@ -100,7 +100,9 @@ if command -v gprof >/dev/null; then
 	kgmon 0 -B
 	await 'has_spent early $((low + 20))'
 	kgmon 0 -p && state -p 'running (high resolution)'
-	is 'said of calls' "$(cat err)" 'kgmon: calls are sampled, not counted: each number of calls is one of samples'
+	# A thread has time before its first event, which is known to be its, and not where.
+	is 'said of calls' "$(sed 's/; [0-9]* us are in no file, or not known where$//' err)" \
+		'kgmon: calls are sampled, not counted: each number of calls is one of samples'
 	is 'later' "$(spent later)" 0
 	# After a reset nothing is there of what was before.
 	kill -USR1 $pid
@@ -248,6 +250,58 @@ if command -v gprof >/dev/null; then
 	wait $parent 2>/dev/null
 	"$ktr" rm --dead >/dev/null 2>&1 || fail 'rm'
 fi
+
+# ---- a thread that blocks all signals: in high resolution it has samples, where the kernel gives them; else that is told ----
+
+cat >deaf.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+__attribute__((noinline)) void deafly(void) { for (volatile int i = 0; i < 100000; i++) ; }
+static void *deaf(void *arg)
+{
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	for (;;)
+		deafly();
+	return arg;
+}
+int main(void)
+{
+	pthread_t id;
+	if (pthread_create(&id, NULL, deaf, NULL))
+		return 1;
+	for (;;)
+		pause();
+}
+END
+$cc -O1 -o deaf deaf.c -lpthread || fail 'deaf.c'
+./deaf &
+pid=$!
+await '[ "$(ls /proc/$pid/task | wc -l)" = 2 ] && grep -q "^SigBlk:.fffffff" /proc/$pid/task/*/status'
+"$ktr" attach -p $pid >log 2>&1 || fail "attach: $(cat log)"
+kgmon 0 -b && state -b running
+is 'a deaf thread: said' "$(cat err)" \
+	'kgmon: warning: no samples of 1 thread that blocks all signals: -B has them, where the kernel gives them'
+kgmon 0 -B
+if [ "$("$ktr" sysctl -n -p $pid debug.ktr.profile.used)" = 1 ]; then
+	is 'a deaf thread, by the kernel: said' "$(cat err)" ''
+	spent_deafly() {
+		kgmon 0 -p && [ "$(gprof -b -p deaf gmon.out 2>&1 | awk '$NF == "deafly" { n = int(100 * $3) } END { print n + 0 }')" -ge 20 ]
+	}
+	! command -v gprof >/dev/null || await spent_deafly
+else
+	skip 'perf events'
+fi
+# Who has chosen timers has them.
+kgmon 0 -h
+"$ktr" sysctl -p $pid debug.ktr.profile.source=2 >log 2>&1 || fail "source: $(cat log)"
+kgmon 0 -B && state -B 'running (high resolution)'
+is 'timers: said' "$(cat err)" 'kgmon: warning: no samples of 1 thread that blocks all signals, for they are by timers'
+kill -9 $pid
+wait $pid 2>/dev/null
+"$ktr" rm --dead >/dev/null 2>&1 || fail 'rm'
 
 # ---- one that ends at any moment: the file, or that there is none; and the end is its own ----
 
