@@ -57,6 +57,11 @@ get state 4
 set_to count 7 1
 grep -q 'only 0 can be written' err || fail "count: $(cat err)"
 set_to gmonparam 1 1
+# What there is not, or is below a name.
+status 1 "$ktr" sysctl -p $pid kern.prof.stat
+is 'a name that there is not' "$(cat err)" 'ktr sysctl: unknown knob "kern.prof.stat", the nearest is "kern.prof.state"'
+status 1 "$ktr" sysctl -p $pid kern.prof.state.more=0
+is 'a name below one' "$(cat err)" 'ktr sysctl: unknown knob "kern.prof.state.more"'
 set_to state 3 0
 get state 3
 n=$("$ktr" sysctl -n -p $pid kern.prof.count)
