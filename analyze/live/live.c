@@ -266,9 +266,32 @@ static const Dwfl_Thread_Callbacks live_callbacks = {
 };
 
 struct live_walk {
+	const struct ktr__live *live;
 	struct ktr__live_frame *frame;
 	unsigned n;
+	bool is_lost; /* what would be next is no code */
 };
+
+static bool live_is_files(const struct ktr__live_maps *maps, uint64_t at)
+{
+	const struct ktr__live_object *object = ktr__live_maps_object(maps, at);
+
+	return object && object->inode;
+}
+
+/*
+ * Frame pointers lead anywhere where a stack has been left for another one, as Go's runtime does: into a file's data,
+ * or what is zero at first and follows it. Other memory that no file has may be code by now.
+ */
+static bool live_is_data(const struct ktr__live_maps *maps, uint64_t pc)
+{
+	const struct ktr__live_region *region = ktr__live_maps_region(maps, pc);
+
+	if (!region || region->access[2] == 'x')
+		return false;
+	return live_is_files(maps, pc) || (region > maps->region && region[-1].end == region->start &&
+					   live_is_files(maps, region[-1].start));
+}
 
 static int live_frame(Dwfl_Frame *state, void *context)
 {
@@ -281,6 +304,9 @@ static int live_frame(Dwfl_Frame *state, void *context)
 	/* Where a thread begins there may be a return address of 0. */
 	if (walk->n && !pc)
 		return DWARF_CB_ABORT;
+	walk->is_lost = walk->n && live_is_data(&walk->live->maps, pc);
+	if (walk->is_lost)
+		return DWARF_CB_ABORT;
 	walk->frame[walk->n++] = (struct ktr__live_frame){ pc, !is_activation };
 	return DWARF_CB_OK;
 }
@@ -288,7 +314,7 @@ static int live_frame(Dwfl_Frame *state, void *context)
 unsigned ktr__live_frames(struct ktr__live *live, const struct ktr__live_thread *thread,
 			  struct ktr__live_frame frame[KTR__LIVE_FRAMES], const char **why)
 {
-	struct live_walk walk = { frame, 0 };
+	struct live_walk walk = { live, frame, 0, false };
 	int rc;
 
 	*why = NULL;
@@ -298,6 +324,8 @@ unsigned ktr__live_frames(struct ktr__live *live, const struct ktr__live_thread 
 	rc = live->is_attached ? dwfl_getthread_frames(live->dwfl, thread->tid, live_frame, &walk) : -1;
 	if (rc < 0)
 		*why = dwfl_errmsg(-1);
+	else if (walk.is_lost)
+		*why = "what is beyond is no code";
 	else if (walk.n == KTR__LIVE_FRAMES)
 		*why = "deeper stacks are cut";
 	if (!walk.n)

@@ -168,6 +168,24 @@ END
 if ${CXX:-c++} -O1 "$dir/p.cc" -o "$dir/plus" 2>"$dir/err"; then
 	stranger plus 0 '  int a::b::c<long>(long)+0x\|  a::b::c<long>+0x' "$dir/plus"
 fi
+# Frame pointers that lead into a file's data, or its zeroed memory: no frame is made of that, and why there are no more is said.
+cat >"$dir/astray.c" <<-'END'
+	const int data[4] = { 1 };
+	int zeroed[4096];
+	__asm__(".text\n.globl _start\n.type _start, @function\n_start: lea data(%rip), %rax\ncmpq $1, (%rsp)\nje 2f\n"
+		"lea zeroed(%rip), %rax\n2: push %rax\npush $0\nmov %rsp, %rbp\n1: xor %eax, %eax\nxor %edi, %edi\n"
+		"lea -64(%rsp), %rsi\nmov $1, %edx\nsyscall\njmp 1b\n.size _start, . - _start\n");
+END
+if $cc -O1 -static -nostdlib -no-pie "$dir/astray.c" -o "$dir/astray" 2>"$dir/err"; then
+	for zeroed in '' zeroed; do
+		# shellcheck disable=SC2086
+		stranger astray 0 '^    0x[0-9a-f]*  _start+0x' "$dir/astray" $zeroed
+		is "astray, $zeroed" "$(sed '1d; s/^ *//; s/^0x[0-9a-f]*  \(_start\).*/\1/' "$dir/out" | tr '\n' ,)" \
+			'_start,... what is beyond is no code,'
+	done
+else
+	skip "astray: $(head -n 1 "$dir/err")"
+fi
 # A file that is gone: its image is in memory.
 cp "$dir/static" "$dir/gone"
 begin gone "$dir/gone"
