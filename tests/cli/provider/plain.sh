@@ -103,6 +103,11 @@ is 'reasons' "$(awk 'rest { n += $1 } /EXCLUDED/ { rest = 1 } END { print n }' "
 is 'nobody' "$(cat "$dir/err")" 'ktr probe: no probe fits'
 "$ktr" detach -p $pid >/dev/null 2>"$dir/err" || fail "detach: $(cat "$dir/err")"
 await '[ "$(text)" = 0 ]'
+"$ktr" attach -p $pid --fbt 'plain_five,plain_asks' >/dev/null 2>"$dir/err" || fail "attach --fbt: $(cat "$dir/err")"
+is 'attach --fbt' "$("$ktr" probe list -p $pid 'fbt:plain:*plain_*:' | awk '$2 == "on" { print $1 }' | paste -sd' ')" \
+	'fbt:plain:plain_asks:entry fbt:plain:plain_five:entry fbt:plain:plain_five:return'
+"$ktr" detach -p $pid >/dev/null 2>"$dir/err" || fail "detach again: $(cat "$dir/err")"
+await '[ "$(text)" = 0 ]'
 : >"$dir/stop"
 wait $pid
 is 'attached' "$? $(cat "$dir/out")" '0 0 wrong'
