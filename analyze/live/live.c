@@ -280,8 +280,8 @@ static bool live_is_files(const struct ktr__live_maps *maps, uint64_t at)
 }
 
 /*
- * Frame pointers lead anywhere where a stack has been left for another one, as Go's runtime does: into a file's data,
- * or what is zero at first and follows it. Other memory that no file has may be code by now.
+ * Frame pointers lead anywhere where a stack has been left for another one, as Go's runtime does: into a file's
+ * data, or what is zero at first and follows it. Other memory that no file has may be code by now.
  */
 static bool live_is_data(const struct ktr__live_maps *maps, uint64_t pc)
 {

@@ -121,7 +121,7 @@ void kgmon_session_close(struct kgmon_session *session)
 	ktr__table_forget();
 }
 
-/* In high resolution each sample has a stack of its own, by the kernel where it allows that; unless somebody chose. */
+/* In high resolution each sample has a stack of its own, by the kernel where it allows that. Who chose has that. */
 static void kgmon_choose_source(struct kgmon_session *session)
 {
 	struct ktr_conf *conf = ktr_session_conf(session->own);

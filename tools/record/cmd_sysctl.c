@@ -11,7 +11,7 @@
 #include "conf/expr/expr_caret.h"
 #include "conf/names.h"
 #include "conf/quote.h"
-#include "tools/attach/probes.h"
+#include "tools/probe/probes.h"
 #include "tools/attach/prof_knobs.h"
 #include "tools/command.h"
 #include "tools/find.h"
@@ -155,8 +155,9 @@ static int sysctl_find(struct sysctl *s, const char *name, struct ktr_knob_at *a
 	if (ktr_conf_find(s->conf, name, at, NULL) == 0)
 		return 0;
 	snprintf(full, sizeof(full), "%s.%s", SYSCTL_ROOT, name);
-	return ktr_conf_find(s->conf, strncmp(name, "debug.", 6) == 0 || strncmp(name, "kern.", 5) == 0 ? name : full,
-			     at, err);
+	if (strncmp(name, "debug.", 6) == 0 || strncmp(name, "kern.", 5) == 0)
+		return ktr_conf_find(s->conf, name, at, err);
+	return ktr_conf_find(s->conf, full, at, err);
 }
 
 /* Is this a node below which there could be knobs, of which there are none now? */

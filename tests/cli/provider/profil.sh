@@ -155,7 +155,8 @@ if command -v gprof >/dev/null; then
 		# was done while it was off is not.
 		awk 'NR == FNR { ticks = $1; outside = $2; next } $3 ~ /^[0-9.]+$/ && $1 ~ /^[0-9.]+$/ { all += $3 }
 			$NF == "spin_loop" { n = $3 } $NF == "while_off" { off = 1 }
-			END { d = all * 100 - (ticks - outside); exit !(ticks >= 100 && d < 0.5 && d > -0.5 && n >= 0.9 && !off) }' out flat ||
+			END { d = all * 100 - (ticks - outside)
+				exit !(ticks >= 100 && d < 0.5 && d > -0.5 && n >= 0.9 && !off) }' out flat ||
 			fail "$program: gprof says $(head -n 12 flat), of $(cat out)"
 		GMON_OUT_PREFIX=$dir/some run ./$program.profil mon
 		[ "$(find . -name 'some.[0-9]*' | wc -l)" = 1 ] || fail "GMON_OUT_PREFIX: $(ls)"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profil corners | mon | exec | spin MS: ktr_profil() of libktr-profil, by its every corner, and monstartup's names. Prints
- * what is wrong, and ends with 1 then.
+ * profil corners | mon | exec | spin MS: ktr_profil() of libktr-profil, by its every corner, and monstartup's
+ * names. Prints what is wrong, and ends with 1 then.
  *
  * spin_loop() is one instruction at a known address, so it is known which counter counts.
  */
@@ -244,13 +244,14 @@ static void corner_places(void)
 }
 
 /*
- * What comes late counts for as many ticks as were due, at once, where it is let through; and wraps. In a time T of a
- * timer that begins at a random place in its first period, these are T in periods, rounded up or down.
+ * What comes late counts for as many ticks as were due, at once, where it is let through; and wraps. In a time T of
+ * a timer that begins at a random place in its first period, these are T in periods, rounded up or down.
  */
 static void corner_late(void)
 {
 	enum { WAS = 0xfff0 };
-	uint64_t period = 1000000000u / ktr_profil_hz(0), begun[2], ended[2], from = sums().n_ticks, early, outside, came;
+	uint64_t period = 1000000000u / ktr_profil_hz(0), begun[2], ended[2], from = sums().n_ticks;
+	uint64_t early, outside, came;
 	unsigned short counter = WAS;
 	sigset_t all, before;
 
@@ -271,7 +272,8 @@ static void corner_late(void)
 	ended[1] = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	came = sums().n_ticks - from - early;
 	outside = sums().n_outside - outside;
-	CHECK(came - outside + early >= (ended[0] - begun[1]) / period && came + early <= (ended[1] - begun[0]) / period + 1,
+	CHECK(came - outside + early >= (ended[0] - begun[1]) / period &&
+		      came + early <= (ended[1] - begun[0]) / period + 1,
 	      "%lu ticks came late, %lu of them elsewhere, of %lu ns", (unsigned long)came, (unsigned long)outside,
 	      (unsigned long)(ended[0] - begun[1]));
 	CHECK(counter == (unsigned short)(WAS + came - outside), "%lu ticks that came at once have made %u of %u",
@@ -493,7 +495,8 @@ static void corner_no_timers(void)
 		CHECK(pthread_create(&thread, NULL, without, NULL) == 0, "no thread");
 		pthread_join(thread, NULL);
 	}
-	CHECK(sums().n_without == n + 3 && sums().is_on, "%lu threads had no timer", (unsigned long)(sums().n_without - n));
+	n = sums().n_without - n;
+	CHECK(n == 3 && sums().is_on, "%lu threads had no timer", (unsigned long)n);
 	spin_ticks(10);
 	ktr_profil(NULL, 0, 0, 0);
 	errno = 0;

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profil_truth shares MS HZ SEED [masked] | short N HZ: what ktr_profil() tells of threads' time, beside their own clocks:
- * threads that have 100, 33, 10 and 1 % of a CPU, MS being the first one's time, and 200 that live for a moment (masked:
- * all of them block all signals); or N that live for a moment, and end without a word. Prints what is wrong, and ends
- * with 1 then.
+ * profil_truth shares MS HZ SEED [masked] | short N HZ: what ktr_profil() tells of threads' time, beside their
+ * own clocks: threads that have 100, 33, 10 and 1 % of a CPU, MS being the first one's time, and 200 that live
+ * for a moment (masked: all of them block all signals); or N that live for a moment, and end without a word.
+ * Prints what is wrong, and ends with 1 then.
  *
- * Each thread has a copy of the text that it runs, its system calls and all, so each tick in there is known to be its.
+ * Each thread has a copy of the text that it runs, its system calls and all, so each tick in there is known to
+ * be its.
  *
- * Time: a timer runs out at U, U + p, U + 2p, ... of a thread's CPU time; p is the period, and U is random between 0
- * and p. The kernel looks at its tick, k long, and gives all that are due by then. A thread of ours ends when it has just
- * been given some, at a time T. Its n ticks stand for n p = T + p - U - d - s, where d is what had gone by since the last
- * of them was due, and s what went by until the thread saw that. So the error p - U - d - s does not grow with T, whatever
- * else the machine has to do; also if it stood still, for then one look gives many. U is between 0 and p, d between 0 and
- * the shorter one of p and k, and s between 0 and the time g from one look of its own to the next, each as if by chance:
- * so the error's mean square is (p^2 + min(p, k)^2 + g^2) / 12 + ((p - min(p, k) - g) / 2)^2. A look of the kernel's that
- * comes later, since the thread did not run at its tick, makes it less where p > k, and is the same where p < k.
+ * Time: a timer runs out at U, U + p, U + 2p, ... of a thread's CPU time; p is the period, and U is random
+ * between 0 and p. The kernel looks at its tick, k long, and gives all that are due by then. A thread of ours
+ * ends when it has just been given some, at a time T. Its n ticks stand for n p = T + p - U - d - s, where d is
+ * what had gone by since the last of them was due, and s what went by until the thread saw that. So the error p
+ * - U - d - s does not grow with T, whatever else the machine has to do; also if it stood still, for then one
+ * look gives many. U is between 0 and p, d between 0 and the shorter one of p and k, and s between 0 and the
+ * time g from one look of its own to the next, each as if by chance: so the error's mean square is (p^2 +
+ * min(p, k)^2 + g^2) / 12 + ((p - min(p, k) - g) / 2)^2. A look of the kernel's that comes later, since the
+ * thread did not run at its tick, makes it less where p > k, and is the same where p < k.
  *
- * Places: what comes at once is told of the place that the thread is at. Where it is, is drawn for each piece of work
- * anew, and these are short: so looks are independent draws, with the weights w that they have. The share of the first
- * place, s by the clock, has the variance (sum of (w (1 - s))^2 over looks there + sum of (w s)^2 over those in the other) /
- * (sum of w)^2. A thread that slept after a look, and did at first always one thing and then always the other, would have
- * more of the latter told of it: see ktr_profil(3), BUGS.
+ * Places: what comes at once is told of the place that the thread is at. Where it is, is drawn for each piece
+ * of work anew, and these are short: so looks are independent draws, with the weights w that they have. The
+ * share of the first place, s by the clock, has the variance (sum of (w (1 - s))^2 over looks there + sum of (w
+ * s)^2 over those in the other) / (sum of w)^2. A thread that slept after a look, and did at first always one
+ * thing and then always the other, would have more of the latter told of it: see ktr_profil(3), BUGS.
  */
 #include <ktr/profil.h>
 
@@ -229,8 +231,8 @@ static double life_judge_time(const struct life *l)
 	double off = life_time_ns(l) - t, most;
 
 	most = fmax(PART * t, 5 * sqrt(square));
-	CHECK(fabs(off) <= most, "thread %ld: %.3f ms, not %.3f; %.3f would be the most", (long)(l - life), life_time_ns(l) / 1e6,
-	      t / 1e6, most / 1e6);
+	CHECK(fabs(off) <= most, "thread %ld: %.3f ms, not %.3f; %.3f would be the most", (long)(l - life),
+	      life_time_ns(l) / 1e6, t / 1e6, most / 1e6);
 	return off * off / square;
 }
 
@@ -329,6 +331,7 @@ static unsigned short *counter; /* of all texts */
 static size_t shares_texts(void)
 {
 	size_t n = ((size_t)(__stop_life_text - __start_life_text) + 63) & ~(size_t)63, all = (N_ALL + 1) * n;
+	size_t run = (uintptr_t)life_run - (uintptr_t)__start_life_text;
 	char *text = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	counter = calloc(1, all);
@@ -337,7 +340,7 @@ static size_t shares_texts(void)
 		struct life *l = &life[i];
 
 		memcpy(text + i * n, __start_life_text, (size_t)(__stop_life_text - __start_life_text));
-		l->run = (int (*)(struct life *))(uintptr_t)(text + i * n + ((uintptr_t)life_run - (uintptr_t)__start_life_text));
+		l->run = (int (*)(struct life *))(uintptr_t)(text + i * n + run);
 		l->counter = counter + i * n / 2;
 		l->n_counters = n / 2;
 		l->place[0] = (size_t)(loop_a - __start_life_text) / 2;
@@ -379,9 +382,9 @@ static void *moment(void *context)
 }
 
 /*
- * What was due to a thread when it ended came, or is told to be missed: that is its time in periods, rounded up or down,
- * as U has it, so with a variance of p^2/4 at most. Its time is at least what it has measured itself, and all of them
- * have at most what the process had.
+ * What was due to a thread when it ended came, or is told to be missed: that is its time in periods, rounded up or
+ * down, as U has it, so with a variance of p^2/4 at most. Its time is at least what it has measured itself, and all
+ * of them have at most what the process had.
  */
 static int moments(unsigned n)
 {
@@ -402,8 +405,9 @@ static int moments(unsigned n)
 	ktr_profil(NULL, 0, 0, 0);
 	most = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own);
 	got = (double)(sums().n_ticks + sums().n_missed) * period_ns;
-	printf("%u threads: %.1f ms by their clocks, %.1f ms with their beginnings and ends, %.1f ms by ticks, of them %lu missed; "
-	       "5 standard errors are %.1f ms\n", n, least / 1e6, most / 1e6, got / 1e6, (unsigned long)sums().n_missed, error / 1e6);
+	printf("%u threads: %.1f ms by their clocks, %.1f ms with their beginnings and ends, %.1f ms by ticks, "
+	       "of them %lu missed; 5 standard errors are %.1f ms\n",
+	       n, least / 1e6, most / 1e6, got / 1e6, (unsigned long)sums().n_missed, error / 1e6);
 	CHECK(got > least - error && got < most + error, "%.1f ms", got / 1e6);
 	return failed;
 }

@@ -4,10 +4,11 @@
  * CPU time in one function and three times as much in another, by turns, and sleeps SLEEP ms in a third. Writes to
  * standard output
  *
- *	calls FUNCTION N	arc CALLER CALLEE N	cpu FUNCTION NANOSECONDS	threads N NANOSECONDS PROCESS
+ *	calls FUNCTION N	arc CALLER CALLEE N	cpu FUNCTION NANOSECONDS
+ *	threads N NANOSECONDS PROCESS
  *
- * of all threads together; the last is all that they have used, that of main() itself, too, as they have looked at
- * their clocks, and what the process has used, with their beginnings and ends, and threads of a profiler.
+ * of all threads together; the last is all that they have used, that of main() itself, too, by their own clocks,
+ * and what the process has used, with their beginnings and ends, and threads of a profiler.
  */
 #include <pthread.h>
 #include <stdint.h>
