@@ -109,7 +109,7 @@ do_sqlite3() {
 # Coroutines.
 do_qemu() {
 	need qemu-img qemu-utils || { skip qemu-img; return; }
-	head -c 30000000 /dev/urandom | base64 >"$dir/raw"
+	head -c 90000000 /dev/urandom | base64 >"$dir/raw"
 	amid qemu-img qemu-img convert -f raw -O qcow2 -c "$dir/raw" "$dir/q"
 	is 'qemu-img: what it made' "$(qemu-img compare -f raw -F qcow2 "$dir/raw" "$dir/q")" 'Images are identical.'
 }
