@@ -21,6 +21,7 @@
 #include "ktr/provider/profile/maps.h"
 #include "ktr/provider/profile/small.h"
 #include "ktr/provider/profile/source.h"
+#include "ktr/provider/profile/tail.h"
 #include "ktr/provider/profile/unwind.h"
 #include "ktr/provider/registry/agent.h"
 #include "ktr/provider/registry/registry.h"
@@ -486,6 +487,7 @@ static void profile_after_fork_child(void)
 static void profile_forget(void)
 {
 	ktr__maps_forked();
+	ktr__tail_forked();
 	/* Its parent feeds the session, and has the kernel's samples; the child has timers. */
 	if (ktr__source_forked())
 		__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
