@@ -7,6 +7,7 @@
 #	ROUNDS=1000 STARTS=60 WITH="--lock all --heap all" tests/agent/attach.sh [PART...]
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/agent/common.inc
+set -f # options may be globs
 case $(uname -m) in
 x86_64) ;;
 *) skip 'ktr attach is for x86-64'; exit 0 ;;

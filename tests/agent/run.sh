@@ -7,6 +7,7 @@
 #	WITH="--heap all" tests/agent/run.sh [PROGRAM...]	options of ktr run
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/agent/common.inc
+set -f # options may be globs
 
 # Into $dir/trace: COMMAND... ; its exit status
 under() {
@@ -135,8 +136,9 @@ do_memcached() {
 
 [ $# -gt 0 ] || set -- xz python3 sqlite3 bash git cmake nginx memcached
 for program; do
-	before=$failed
+	before=$failed failed=0
 	"do_$program"
-	[ $failed = "$before" ] && echo "$program: as without"
+	[ $failed = 0 ] && echo "$program: as without"
+	[ $before = 0 ] || failed=1
 done
 exit $failed
