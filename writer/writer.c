@@ -177,8 +177,8 @@ void ktr__writer_shut(struct ktr__writer_thread *self)
 }
 
 /*
- * What the kernel tells goes into the rings before they are drained. Returns for how long that may wait. What is led
- * comes by itself (kernel_events.h), but for what there is now.
+ * What the kernel tells goes into the rings before they are drained. Returns for how long that may wait. What is
+ * led comes by itself (kernel_events.h), but for what there is now.
  */
 static uint64_t writer_kernel_events(struct ktr__writer_thread *self, bool now)
 {

@@ -4,11 +4,11 @@
  * known: the opener reads its CPU clock as it opens the event, and what was due by then is told as missed (n_late).
  *
  * Its first sample is to come at a random place in its first period, so that threads which live for less than one
- * have their share; the kernel can only count down from one number again and again. So a thread that begins has two
- * events: one that tells once, when that is due, and one that tells at the end of each period. Samples of the second
- * stand for what is due next to them: where the first is due in the first half of a period, for what is due a moment
- * later; where it is due in the second half, for what was due a moment before, and then the first is for who ends
- * before that alone (first_may_wait). Were it always the former, beginnings would have more than their share.
+ * have their share; the kernel can only count down from one number again and again. So a thread that begins has
+ * two events: one that tells once, when that is due, and one that tells at the end of each period. Samples of the
+ * latter stand for what is due next to them: where the first is due in the first half of a period, for what is due
+ * a moment later; where it is due in the second half, for what was due a moment before, and the first is for a
+ * thread that ends sooner (first_may_wait). Were it always the former, beginnings would have more than their share.
  *
  * A thread's place is its number's remainder, taken by compare-and-swap, as in ktr/provider/timer/threads.c. Number
  * and state are one word, so that a thread which ends while another one takes it in says so (LEFT), and its time is

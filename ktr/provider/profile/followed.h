@@ -41,7 +41,7 @@ struct ktr__followed {
 	uint64_t first_ns; /* of its CPU time: when its first sample was due */
 	uint64_t n_told;   /* [ticks] by who reads */
 	uint64_t n_due;	   /* [ticks] as of the last round, likewise */
-	uint64_t n_late;   /* [ticks] due before the event was there, and not told yet: by the opener, then by who reads */
+	uint64_t n_late;   /* [ticks] due before the event was there, and not told: by the opener, then who reads */
 	/* As it ended, by the thread itself: */
 	uint64_t end_cpu_ns, end_ns;
 	char name[16];
@@ -118,7 +118,7 @@ void ktr__followed_widen(struct ktr__followed *thread);
 /* By who reads: it can have no event. False: it has ended. */
 bool ktr__followed_refuse(struct ktr__followed *thread);
 
-/* By who reads: it is there no more, by what the kernel says; one that has told its end stays until that is told. */
+/* By who reads: it is there no more, says the kernel. One that has told its end stays until that is told. */
 void ktr__followed_gone(struct ktr__followed *thread);
 
 /* By who reads: it is nobody's. */

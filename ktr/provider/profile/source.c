@@ -33,7 +33,7 @@
 #define SOURCE_SHORT  2	     /* so often */
 #define SOURCE_RECORD (SOURCE_STACK + 96u)
 #define SOURCE_RING   (512u << 10) /* [bytes] of a thread, at most */
-#define SOURCE_MS     50		/* between two rounds, at most: fewer cost less, and a killed program loses one */
+#define SOURCE_MS     50 /* between two rounds, at most: fewer cost less, and a killed program loses one */
 #define SOURCE_YOUNG  16 /* [samples] of a thread: its time is told to the sample until then */
 #define SOURCE_NEWS   64 /* threads that the kernel has told of, and that may tell of themselves yet */
 

@@ -135,8 +135,8 @@ static void tell_bare(struct ktr__followed *thread, uint64_t n_ticks, const char
 void ktr__tell_due(struct ktr__followed *thread, uint64_t due, uint64_t ns)
 {
 	if (due > thread->n_told)
-		tell_bare(thread, due - thread->n_told, thread->event.user_only ? ktr__tell_kernel : ktr__tell_missed,
-			  ns);
+		tell_bare(thread, due - thread->n_told,
+			  thread->event.user_only ? ktr__tell_kernel : ktr__tell_missed, ns);
 }
 
 void ktr__tell_missing(struct ktr__followed *thread, uint64_t cpu_ns, uint64_t ns)

@@ -182,5 +182,5 @@ static void where_one_is_refused_others_do_not_try(void)
 }
 
 SUITE(followed, TEST(a_thread_that_begins_waits_for_nobody), TEST(what_was_due_before_the_event_is_known),
-      TEST(one_that_ends_before_its_event_stays_until_that_is_told), TEST(one_that_ends_while_it_is_taken_in_has_ended),
-      TEST(where_one_is_refused_others_do_not_try));
+      TEST(one_that_ends_before_its_event_stays_until_that_is_told),
+      TEST(one_that_ends_while_it_is_taken_in_has_ended), TEST(where_one_is_refused_others_do_not_try));
