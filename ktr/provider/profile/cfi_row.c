@@ -63,7 +63,7 @@ const struct ktr__cfi_row *ktr__cfi_at(const struct ktr__cfi *cfi, uint32_t at)
 		from = cfi->before[part];
 		n = cfi->before[part + 1] - from;
 	}
-	/* How many begin there or before it. One by one of a few is sooner than by halves, which wait for each other. */
+	/* How many begin there or before it. One by one of a few is sooner than halves that wait for each other. */
 	for (; n > ROW_FEW; n -= half) {
 		half = (n + 1) / 2;
 		from += row[from + half - 1].at <= at ? half : 0;
