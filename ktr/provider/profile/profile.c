@@ -286,6 +286,9 @@ static void profile_scan(void)
 static void profile_round(void)
 {
 	ktr__source_round(false);
+	/* What is loaded while other code is strange would be looked for a second later. */
+	if (ktr__source_is_strange())
+		ktr__maps_look();
 	__atomic_store_n(&ktr__agent_often_ms, ktr__source_pause_ms(), __ATOMIC_RELAXED);
 }
 

@@ -511,6 +511,11 @@ unsigned ktr__source_pause_ms(void)
 	return source_ms;
 }
 
+bool ktr__source_is_strange(void)
+{
+	return __atomic_load_n(&source_strange, __ATOMIC_RELAXED);
+}
+
 bool ktr__source_was_strange(void)
 {
 	return __atomic_exchange_n(&source_strange, 0, __ATOMIC_RELAXED);
