@@ -119,6 +119,7 @@ mkfifo "$dir/line"
 "$ktr" profile -s "$name" -o "$dir/q" "$prog" queue <"$dir/line" >"$dir/said" 2>"$dir/err" &
 host=$!
 exec 9>"$dir/line"
+await '[ "$("$ktr" sysctl -n -s "$name" debug.ktr.profile.used 2>/dev/null)" = 1 ]' || fail 'a queue: no perf events'
 await '"$ktr" probe disable -s "$name" "profile:::" >"$dir/log" 2>&1' || fail "a queue: $(cat "$dir/log")"
 await '[ "$("$ktr" sysctl -n -s "$name" debug.ktr.profile.used)" = 0 ]' || fail 'a queue: the probe stays on'
 echo >&9
