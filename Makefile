@@ -513,12 +513,12 @@ bench: setup all $(BENCH_BINS) $(if $(FBT_SRC),$(BENCH)/fbt) ## ns per event, an
 		python3 tests/bench/medians.py $$(printf '$(BENCH)/run-%d.txt ' $$(seq $(RUNS))))
 	$(if $(FBT_SRC),$(BENCH)/fbt)
 
-$(BENCH)/agent_host: tests/bench/agent_host.c tests/bench/peer.c $(wildcard tests/bench/*.h)
+$(BENCH)/agent_host: tests/bench/agent_host.c tests/bench/peer.c $(wildcard tests/bench/*.h) include/ktr/fbt.h
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ $(filter %.c,$^) -lpthread
 
-bench-agent: all $(BENCH)/agent_host ## what the agent costs where it stands before the C library, locks and memory: RUNS=15 processes
+bench-agent: all $(BENCH)/agent_host ## what the agent costs: locks and memory, where it stands before the C library, and functions: RUNS=15 processes
 	python3 tests/bench/agent.py $(BENCH)/agent_host $(O)/lib/libktr-agent.so $(RUNS)
 
 $(BENCH)/profile_host: tests/bench/profile_host.c

@@ -7,6 +7,7 @@
 #	ROUNDS=1000 STARTS=60 WITH="--lock all --heap all" tests/agent/attach.sh [PART...]
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/agent/common.inc
+set -f # options may be globs
 case $(uname -m) in
 x86_64) ;;
 *) skip 'ktr attach is for x86-64'; exit 0 ;;
@@ -105,6 +106,14 @@ do_sqlite3() {
 		SELECT count(*), sum(i * 7919 % 1009), max(hex(i)) FROM n ORDER BY 1'
 }
 
+# Coroutines.
+do_qemu() {
+	need qemu-img qemu-utils || { skip qemu-img; return; }
+	head -c 90000000 /dev/urandom | base64 >"$dir/raw"
+	amid qemu-img qemu-img convert -f raw -O qcow2 -c "$dir/raw" "$dir/q"
+	is 'qemu-img: what it made' "$(qemu-img compare -f raw -F qcow2 "$dir/raw" "$dir/q")" 'Images are identical.'
+}
+
 do_bash() {
 	amid bash bash -c 'trap "n=\$((n + 1))" USR1; n=0
 		for i in {1..300}; do kill -USR1 $$; (exit 3); x=$(echo $i | tr 0-9 a-j); done; echo $n $x
@@ -152,7 +161,7 @@ do_memcached() {
 	echo 'memcached: attached to, with a trace, and again'
 }
 
-[ $# -gt 0 ] || set -- rounds starts xz python3 sqlite3 bash nginx memcached
+[ $# -gt 0 ] || set -- rounds starts xz python3 sqlite3 bash qemu nginx memcached
 for part; do
 	"do_$part"
 done

@@ -4,9 +4,10 @@
 # -i: what they print, write and return is the same, their own tests pass, servers answer as often as they are asked, and the
 # trace has their processes.
 #
-#	WITH="--heap all" tests/agent/run.sh [PROGRAM...]	options of ktr run
+#	WITH="--fbt *" tests/agent/run.sh [PROGRAM...]	options of ktr run
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/agent/common.inc
+set -f # options may be globs
 
 # Into $dir/trace: COMMAND... ; its exit status
 under() {
@@ -103,6 +104,27 @@ do_cmake() {
 		cmake --build "$1/b" >/dev/null && "$1/b/p"; echo $?' sh "$dir"
 }
 
+# Coroutines: each request on a stack of its own, by swapcontext(3).
+do_qemu() {
+	need qemu-img qemu-utils || { skip qemu-img; return; }
+	head -c 2000000 /dev/urandom | base64 | cat - "$ktr" >"$dir/raw"
+	same qemu-img 1 sh -c 'qemu-img convert -f raw -O qcow2 -c "$1/raw" "$1/q" && md5sum <"$1/q" &&
+		qemu-img compare -f raw -F qcow2 "$1/raw" "$1/q" && qemu-img check "$1/q"' sh "$dir"
+}
+
+do_ruby() {
+	need ruby ruby || { skip ruby; return; }
+	same ruby 1 ruby -e '
+		fibers = (1..50).map { |n| Fiber.new { sum = 0; loop { sum += n * Fiber.yield(sum) } } }
+		fibers.each(&:resume)
+		200.times { |i| fibers.each { |f| f.resume(i) } }
+		puts fibers.sum { |f| f.resume(0) }
+		puts (1..4).map { |t| Thread.new { (1..2000).sum { |k| k * t } } }.sum(&:value)
+		puts (1..300).count { |k| begin; raise ArgumentError, "x" if k % 3 == 0; false; rescue ArgumentError; true; end }
+		e = Enumerator.new { |y| a, b = 0, 1; loop { y << a; a, b = b, a + b } }
+		puts e.lazy.select(&:even?).first(20).last; puts IO.popen(["sh", "-c", "echo from a shell"]).read; exit 7'
+}
+
 do_nginx() {
 	need nginx nginx-light || { skip nginx; return; }
 	nginx_conf
@@ -133,10 +155,11 @@ do_memcached() {
 	traced memcached
 }
 
-[ $# -gt 0 ] || set -- xz python3 sqlite3 bash git cmake nginx memcached
+[ $# -gt 0 ] || set -- xz python3 sqlite3 bash git cmake qemu ruby nginx memcached
 for program; do
-	before=$failed
+	before=$failed failed=0
 	"do_$program"
-	[ $failed = "$before" ] && echo "$program: as without"
+	[ $failed = 0 ] && echo "$program: as without"
+	[ $before = 0 ] || failed=1
 done
 exit $failed

@@ -6,6 +6,7 @@
 #include "ktr/control/session_join.h"
 #include "ktr/session/session_proc.h"
 #include "ktr/session/table.h"
+#include "tools/ask/ask_functions.h"
 #include "tools/ask/ask_heap.h"
 #include "tools/ask/ask_locks.h"
 #include "tools/attach/attach_facts.h"
@@ -40,6 +41,10 @@ static const struct option_row attach_rows[] = {
 		    "a thread of the process writes a trace; an older one moves aside"),
 	OPTION_NUMBER('e', "entries", "N", struct attach_command, entries, 64, 1ull << 30,
 		      "entries in each CPU's ring (4K, 1M)"),
+	OPTION_TEXT(0, "fbt", "GLOBS", struct attach_command, functions,
+		    "functions of the program and its libraries: 'parse_*,*_open'"),
+	OPTION_TEXT(0, "usdt", "PROBES", struct attach_command, statics,
+		    "static probes that it and its libraries have: 'python,libstdcxx:throw'"),
 	OPTION_TAKE(0, "lock", "KINDS", struct attach_command, locks, ask_locks_take,
 		    "who waits for locks (contention), who has them (hold), errors, signals, inversions, stacks, all"),
 	OPTION_TAKE(0, "heap", "WHAT", struct attach_command, heap, ask_heap_take,
@@ -88,10 +93,15 @@ static int attach_trace(const struct attach_command *c, char path[PATH_MAX])
 	return 0;
 }
 
+static int attach_has_probes(const struct attach_command *c)
+{
+	return c->functions || c->statics || c->locks || c->heap;
+}
+
 /* Is the mask set after probes are on, with which their classes come? */
 static int attach_is_late(const struct attach_command *c)
 {
-	return c->mask && (c->locks || c->heap);
+	return c->mask && attach_has_probes(c);
 }
 
 /* What is asked for, in the order in which it is to be done. 0 or an exit status. */
@@ -212,22 +222,39 @@ static int attach_alone(const struct attach_command *c, const struct attach_fact
 	return 0;
 }
 
-/* What is asked for of locks and memory. 0 or -errno, err filled. */
+static void attach_probes_list(FILE *to, const struct attach_command *c)
+{
+	const char *before = "";
+
+	if (c->functions)
+		ask_functions_probes(to, "fbt", c->functions, "", &before);
+	if (c->statics)
+		ask_statics_probes(to, c->statics, &before);
+	if (c->locks) {
+		fputs(before, to);
+		ask_locks_probes(to, c->locks);
+		before = ",";
+	}
+	if (c->heap) {
+		fputs(before, to);
+		ask_heap_probes(to, c->heap);
+	}
+}
+
+/* What is asked for of functions, static probes, locks and memory. 0 or -errno, err filled. */
 static int attach_probes(const struct attach_command *c, const char *session, struct ktr_error *err)
 {
 	char mask[ATTACH_KNOBS], *list = NULL;
 	size_t n = 0;
-	FILE *to = open_memstream(&list, &n);
+	FILE *to;
 	int rc;
 
+	if (!attach_has_probes(c))
+		return 0;
+	to = open_memstream(&list, &n);
 	if (!to)
 		return ktr_error_set(err, ENOMEM, "no memory");
-	if (c->locks)
-		ask_locks_probes(to, c->locks);
-	if (c->locks && c->heap)
-		fputc(',', to);
-	if (c->heap)
-		ask_heap_probes(to, c->heap);
+	attach_probes_list(to, c);
 	rc = fclose(to) ? ktr_error_set(err, ENOMEM, "no memory") : attach_probes_on(session, list, err);
 	free(list);
 	if (!rc && attach_is_late(c)) {
@@ -254,11 +281,13 @@ int attach_process(const struct attach_command *c, char session[PATH_MAX])
 	if (has_session && !facts.has_agent && !c->alone && (c->locks || c->heap))
 		return fail(c->command, "process %d (%s): it has libktr of its own, and %s needs the agent: ktr run --agent starts it with that",
 			    (int)c->pid, facts.name, c->locks ? "--lock" : "--heap");
-	if (has_session && !facts.has_agent && !c->alone)
-		return attach_session(c, &facts, session);
-	if (attach_refuse(&facts, c->force, &err))
-		return attach_look_fails(c->command, &facts, &err);
-	rc = attach_agent(c, &facts);
+	if (has_session && !facts.has_agent && !c->alone) {
+		rc = attach_session(c, &facts, session);
+	} else {
+		if (attach_refuse(&facts, c->force, &err))
+			return attach_look_fails(c->command, &facts, &err);
+		rc = attach_agent(c, &facts);
+	}
 	if (!rc && (ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, &err) ||
 		    attach_probes(c, session, &err)))
 		return fail_with(c->command, &err);

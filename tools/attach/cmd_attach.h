@@ -10,7 +10,7 @@ struct attach_command {
 	const char *command; /* argv[0] */
 	uint64_t pid;
 	const char *mask, *trace; /* NULL: not asked for */
-	const char *locks, *heap; /* likewise, as --lock and --heap of ktr run have them */
+	const char *functions, *statics, *locks, *heap; /* likewise, as --fbt, --usdt, --lock, --heap of ktr run */
 	uint64_t entries;	  /* likewise 0 */
 	int kernel, force;
 	int quiet; /* nothing is said of what may be done next */

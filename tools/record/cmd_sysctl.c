@@ -11,7 +11,7 @@
 #include "conf/expr/expr_caret.h"
 #include "conf/names.h"
 #include "conf/quote.h"
-#include "tools/attach/probes.h"
+#include "tools/probe/probes.h"
 #include "tools/attach/prof_knobs.h"
 #include "tools/command.h"
 #include "tools/find.h"

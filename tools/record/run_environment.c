@@ -2,6 +2,7 @@
 #include "tools/record/run_environment.h"
 
 #include "ktr/session/kernel_event.h"
+#include "tools/ask/ask_functions.h"
 #include "tools/ask/ask_heap.h"
 #include "tools/ask/ask_locks.h"
 #include "tools/record/run_filters.h"
@@ -21,34 +22,6 @@ static void environment_set(const char *name, uint64_t number, const char *unit)
 	setenv(name, text, 1);
 }
 
-/* As a part of a SPEC: "space::box*", or "::space::box*", is "space.box*" there. */
-static void environment_glob(FILE *to, const char *glob, size_t length)
-{
-	for (size_t i = length > 2 && strncmp(glob, "::", 2) == 0 ? 2 : 0; i < length; i++) {
-		int pair = glob[i] == ':' && i + 1 < length && glob[i + 1] == ':';
-
-		fputc(pair ? '.' : glob[i], to);
-		i += (size_t)pair;
-	}
-}
-
-/* A function's two probes are what a SPEC without a name fits. *before: what parts it from the one before. */
-static void environment_functions(FILE *to, const char *provider, const char *globs, const char *name,
-				  const char **before)
-{
-	size_t length;
-
-	for (; *globs; globs += length + (globs[length] == ',')) {
-		length = strcspn(globs, ",");
-		if (!length)
-			continue;
-		fprintf(to, "%s%s::", *before, provider);
-		environment_glob(to, globs, length);
-		fprintf(to, ":%s", name);
-		*before = ",";
-	}
-}
-
 /* Without a function: of those that are asked for. */
 static void environment_members(FILE *to, const char *members, const char **before)
 {
@@ -59,21 +32,6 @@ static void environment_members(FILE *to, const char *members, const char **befo
 		if (!length)
 			continue;
 		fprintf(to, "%sfbt_member:::%.*s", *before, (int)length, members);
-		*before = ",";
-	}
-}
-
-/* Of whichever object; a provider without a name is all that it has. */
-static void environment_statics(FILE *to, const char *probes, const char **before)
-{
-	size_t length;
-
-	for (; *probes; probes += length + (probes[length] == ',')) {
-		length = strcspn(probes, ",");
-		if (!length)
-			continue;
-		fprintf(to, "%susdt::%.*s%s", *before, (int)length, probes,
-			memchr(probes, ':', length) ? "" : ":");
 		*before = ",";
 	}
 }
@@ -94,15 +52,15 @@ static int environment_probes(const struct run *run)
 		return -1;
 	fputs(run->probes ? run->probes : "", to);
 	if (run->functions)
-		environment_functions(to, "fbt", run->functions, "", &before);
+		ask_functions_probes(to, "fbt", run->functions, "", &before);
 	if (run->functions && run->args)
-		environment_functions(to, "fbt_args", run->functions, "args", &before);
+		ask_functions_probes(to, "fbt_args", run->functions, "args", &before);
 	if (run->functions && run->members)
 		environment_members(to, run->members, &before);
 	if (run->callers)
-		environment_functions(to, "fbt_caller", run->callers, "within", &before);
+		ask_functions_probes(to, "fbt_caller", run->callers, "within", &before);
 	if (run->statics)
-		environment_statics(to, run->statics, &before);
+		ask_statics_probes(to, run->statics, &before);
 	if (run->locks) {
 		fputs(before, to);
 		ask_locks_probes(to, run->locks);

@@ -615,27 +615,7 @@ int ktr__cfi_make(struct ktr__cfi *cfi, const struct dl_phdr_info *info, size_t 
 	cfi_row_add(&make, make.ended, NULL);
 	if (make.code)
 		ktr__cfi_free(cfi);
+	else
+		ktr__cfi_part(cfi, max_bytes - cfi->room_bytes);
 	return make.code;
-}
-
-void ktr__cfi_free(struct ktr__cfi *cfi)
-{
-	if (cfi->row)
-		munmap(cfi->row, cfi->room_bytes);
-	memset(cfi, 0, sizeof(*cfi));
-}
-
-const struct ktr__cfi_row *ktr__cfi_at(const struct ktr__cfi_row *row, uint32_t n, uint32_t at)
-{
-	uint32_t from = 0, to = n;
-
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (row[middle].at <= at)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from ? &row[from - 1] : NULL;
 }

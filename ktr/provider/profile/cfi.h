@@ -42,7 +42,12 @@ struct ktr__cfi {
 	struct ktr__cfi_row *row; /* owned, a mapping; sorted */
 	uint32_t n;
 	size_t room_bytes;
+	/* owned, a mapping: how many rows begin before each part of KTR__CFI_PART bytes, from the first row on */
+	uint32_t *before;
+	uint32_t n_parts; /* before[n_parts] is there, too. 0: there is no room for it */
 };
+
+#define KTR__CFI_PART 256u
 
 struct dl_phdr_info;
 
@@ -53,7 +58,13 @@ struct dl_phdr_info;
 int ktr__cfi_make(struct ktr__cfi *cfi, const struct dl_phdr_info *info, size_t max_bytes);
 void ktr__cfi_free(struct ktr__cfi *cfi);
 
+/* Of rows that will not change: has them found by their parts, where that takes max_bytes at most. */
+void ktr__cfi_part(struct ktr__cfi *cfi, size_t max_bytes);
+
+/* [bytes] all that it has mapped */
+size_t ktr__cfi_bytes(const struct ktr__cfi *cfi);
+
 /* The row that holds at an address after the object's base; NULL: none. Async-signal-safe. */
-const struct ktr__cfi_row *ktr__cfi_at(const struct ktr__cfi_row *row, uint32_t n, uint32_t at);
+const struct ktr__cfi_row *ktr__cfi_at(const struct ktr__cfi *cfi, uint32_t at);
 
 #endif

@@ -146,7 +146,7 @@ static int maps_visit(struct dl_phdr_info *info, size_t size, void *context)
 		*object = range;
 		if (maps_bytes < MAPS_MAX_BYTES)
 			ktr__cfi_make(&object->cfi, info, MAPS_MAX_BYTES - maps_bytes);
-		maps_bytes += object->cfi.room_bytes;
+		maps_bytes += ktr__cfi_bytes(&object->cfi);
 	}
 	object->is_there = true;
 	look->list->object[look->list->n++] = object;
@@ -163,7 +163,7 @@ static int maps_order(const void *a, const void *b)
 
 static void maps_object_free(struct ktr__map_object *object)
 {
-	maps_bytes -= object->cfi.room_bytes;
+	maps_bytes -= ktr__cfi_bytes(&object->cfi);
 	ktr__cfi_free(&object->cfi);
 	free(object);
 }

@@ -42,6 +42,7 @@ struct unwind {
 	const char *copy;          /* where what is at `low` lies; NULL: there */
 	uint64_t low;              /* of a copy: less is not in it */
 	const struct ktr__stack_range *own;
+	const struct ktr__map_object *object; /* that the frame before lies in; NULL: in none */
 };
 
 static uintptr_t unwind_main; /* where the main thread's stack ends */
@@ -191,13 +192,19 @@ static enum unwind_step unwind_row(struct unwind *u, const struct ktr__cfi_row *
 	return unwind_to(u, cfa, bp_at);
 }
 
+/* Most callers lie where who is called does. */
+static const struct ktr__map_object *unwind_object(struct unwind *u, uint64_t pc)
+{
+	if (!u->object || pc < u->object->begin || pc >= u->object->end)
+		u->object = ktr__maps_at(pc);
+	return u->object;
+}
+
 static enum unwind_step unwind_step(struct unwind *u, unsigned *n_signals, bool *strange)
 {
 	uint64_t pc = u->is_exact ? u->pc : u->pc - 1;
-	const struct ktr__map_object *object = ktr__maps_at(pc);
-	const struct ktr__cfi_row *row = object ? ktr__cfi_at(object->cfi.row, object->cfi.n,
-							      (uint32_t)(pc - object->base))
-						: NULL;
+	const struct ktr__map_object *object = unwind_object(u, pc);
+	const struct ktr__cfi_row *row = object ? ktr__cfi_at(&object->cfi, (uint32_t)(pc - object->base)) : NULL;
 
 	*strange |= !object;
 	if (!row || row->kind == KTR__CFI_NONE)

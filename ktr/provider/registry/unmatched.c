@@ -4,6 +4,9 @@
  * be no probe, why not; and of a SPEC that no probe has fitted the nearest one. libktr complains of those that are
  * left, which are globs without a colon, and all where there are no providers.
  *
+ * Of what fits no probe nothing is said where it fits one of another process that lives, or by who was started by
+ * one that will say it: g++(1) starts three, and a word of each would be among what they print.
+ *
  * Providers are asked for what they have not offered. exit(3) may have been called by one of them, or in a handler
  * of a signal: then nobody is asked.
  */
@@ -15,16 +18,33 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+static bool unmatched_is_child(const struct ktr__session_rw *session)
+{
+	uint32_t n = session->control->n_procs;
+
+	for (uint32_t i = 1; i < n && i < session->header.region[KTR_REGION_proc].n_rows; i++) {
+		const struct ktr_proc_row *row = ktr__session_at(session, KTR_REGION_proc, i);
+
+		if (row && row->pid == (uint32_t)getppid())
+			return true;
+	}
+	return false;
+}
 
 static void unmatched_tell(const struct ktr__specs *specs, const char *spec)
 {
 	char nearest[KTR_KNOB_STRING_BYTES];
+	bool near;
 
 	ktr__registry_provide(spec);
-	if (ktr__specs_nearest(specs, spec, nearest, sizeof(nearest)))
-		ktr__complain("debug.ktr.probes: no probe fits %s, the nearest is %s", spec, nearest);
-	else
-		ktr__complain("debug.ktr.probes: no probe fits %s", spec);
+	near = ktr__specs_nearest(specs, spec, nearest, sizeof(nearest));
+	/* As it is: it fits what another process has. */
+	if ((near && strcmp(nearest, spec) == 0) || unmatched_is_child(specs->session))
+		return;
+	ktr__complain("debug.ktr.probes: no probe fits %s%s%s", spec, near ? ", the nearest is " : "",
+		      near ? nearest : "");
 }
 
 /* A hundred thousand functions are more than a session has call sites for. */

@@ -91,22 +91,40 @@ uint32_t ktr__offers_changed(struct ktr__session_rw *session)
 	return change;
 }
 
-static unsigned offers_behind(struct ktr__session_rw *session, uint32_t change)
+/* That live, and of them those that have not seen the change. */
+static unsigned offers_hosts(const struct ktr__session_rw *session, uint32_t change, unsigned *n_behind)
 {
 	const struct ktr_offer_head *head = offers_head(session);
-	unsigned n_behind = 0;
+	unsigned n_hosts = 0;
 	uint32_t n = head ? offers_bounded(__atomic_load_n(&head->n_hosts, __ATOMIC_ACQUIRE),
 					   session->header.region[KTR_REGION_offer_host].n_rows) : 0;
 
+	*n_behind = 0;
 	for (uint32_t i = 1; i < n; i++) {
 		const struct ktr_offer_host *host = ktr__session_at(session, KTR_REGION_offer_host, i);
 
-		if (host && __atomic_load_n(&host->state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
-		    (int32_t)(__atomic_load_n(&host->done, __ATOMIC_ACQUIRE) - change) < 0 &&
-		    ktr__proc_exists(host->pid))
-			n_behind++;
+		if (!host || __atomic_load_n(&host->state, __ATOMIC_ACQUIRE) != KTR_ROW_READY ||
+		    !ktr__proc_exists(host->pid))
+			continue;
+		n_hosts++;
+		*n_behind += (int32_t)(__atomic_load_n(&host->done, __ATOMIC_ACQUIRE) - change) < 0;
 	}
+	return n_hosts;
+}
+
+static unsigned offers_behind(const struct ktr__session_rw *session, uint32_t change)
+{
+	unsigned n_behind;
+
+	offers_hosts(session, change, &n_behind);
 	return n_behind;
+}
+
+unsigned ktr__offers_n_hosts(const struct ktr__session_rw *session)
+{
+	unsigned n_behind;
+
+	return offers_hosts(session, 0, &n_behind);
 }
 
 /* A process that offers one probe after the other is not given up, nor is it waited for without an end. */

@@ -10,6 +10,9 @@
 /* Rows there are, the head included; 1 where the session has no such table. */
 uint32_t ktr__offers_n(const struct ktr__session_rw *session);
 
+/* Processes that have providers, and live. */
+unsigned ktr__offers_n_hosts(const struct ktr__session_rw *session);
+
 /* Probes that were offered, and for which there was no room in the session: in the table, or for their names. */
 uint32_t ktr__offers_lost(const struct ktr__session_rw *session);
 

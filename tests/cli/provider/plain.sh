@@ -94,7 +94,19 @@ why jump 'it begins with a jump'
 why loop 'its first instruction is also where a loop goes back to'
 why cross 'its first instruction crosses a word'
 "$ktr" probe list -v -p $pid 'fbt:plain:plain_asks:return' | grep -q 'excluded: it returns twice, or asks' || fail 'plain_asks'
+"$ktr" probe list -v -p $pid 'fbt:plain::' >"$dir/list"
+all=$(grep -c '^fbt:plain:' "$dir/list") on=$(grep -c '^fbt:plain:.*  on' "$dir/list") not=$(grep -c ' excluded: ' "$dir/list")
+"$ktr" probe list --count -p $pid 'fbt:plain::' >"$dir/count"
+is 'counted' "$(awk '$1 == "fbt:plain" { print $2, $3, $6 }' "$dir/count")" "$all $((all - not)) $on"
+is 'reasons' "$(awk 'rest { n += $1 } /EXCLUDED/ { rest = 1 } END { print n }' "$dir/count")" "$not"
+"$ktr" probe list -p $pid 'fbt:plain:nobody:' 2>"$dir/err"
+is 'nobody' "$(cat "$dir/err")" 'ktr probe: no probe fits'
 "$ktr" detach -p $pid >/dev/null 2>"$dir/err" || fail "detach: $(cat "$dir/err")"
+await '[ "$(text)" = 0 ]'
+"$ktr" attach -p $pid --fbt 'plain_five,plain_asks' >/dev/null 2>"$dir/err" || fail "attach --fbt: $(cat "$dir/err")"
+is 'attach --fbt' "$("$ktr" probe list -p $pid 'fbt:plain:*plain_*:' | awk '$2 == "on" { print $1 }' | paste -sd' ')" \
+	'fbt:plain:plain_asks:entry fbt:plain:plain_five:entry fbt:plain:plain_five:return'
+"$ktr" detach -p $pid >/dev/null 2>"$dir/err" || fail "detach again: $(cat "$dir/err")"
 await '[ "$(text)" = 0 ]'
 : >"$dir/stop"
 wait $pid

@@ -109,7 +109,7 @@ for path in $paths; do
 	grep -q 'unknown probe "ktr::runs"' "$dir/err" || fail "nothing is unknown: $(cat "$dir/err")"
 	ask leave alone
 	ask 'calls a' '2 2 1 1 1'
-	probe list 'host:' 'ktr probe: no probe fits'
+	probe list 'host:' 'ktr probe: no probe fits, and no process of the session has providers: ktr attach -p PID brings them'
 	end
 	unset KTR_PATH
 done

@@ -52,6 +52,9 @@ for case in 'mine:floats 1' 'mine 5' ',mi?e:fl*,nobody, 1'; do
 	"$ktr" run --agent --usdt "${case% *}" -o "$dir/option" "$prog" forms >"$dir/out" 2>"$dir/err"
 	is "--usdt ${case% *}" "$(cat "$dir/out")" "semaphore ${case##* }"
 done
+# What fits in none of three processes is said once.
+"$ktr" run --agent -i --usdt yours -o "$dir/option" bash -c 'bash -c "exit 0"; "$1" forms; exit 0' bash "$prog" >"$dir/out" 2>"$dir/err"
+is '--usdt yours of three' "$(grep -c 'no probe fits' "$dir/err")" 1
 status 2 "$ktr" run --usdt mine "$prog" forms
 grep -q -- '--usdt is for programs that have the agent' "$dir/err" || fail "without the agent: $(cat "$dir/err")"
 

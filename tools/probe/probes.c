@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads and switches the session's table of probes. */
-#include "tools/attach/probes.h"
+#include "tools/probe/probes.h"
 
 #include "ktr/control/session_join.h"
 #include "ktr/provider/session/offers.h"

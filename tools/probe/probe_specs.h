@@ -3,13 +3,14 @@
 #ifndef TOOLS_PROBE_SPECS_H
 #define TOOLS_PROBE_SPECS_H
 
-#include "tools/attach/probes.h"
+#include "tools/probe/probes.h"
 
 struct probe_specs {
 	const char *command;
 	const char **spec; /* owned by the caller */
 	int n;
 	int verbose; /* list what is excluded, too */
+	int count;   /* list how many there are, not which */
 	int args; /* and the arguments of the functions that they are for */
 };
 

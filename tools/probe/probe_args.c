@@ -3,7 +3,7 @@
  * A process has no reader of debugging information: what it knows of types is what lies in the cache. So that is
  * made here, for the files that its functions were loaded from, as /proc/PID/maps has them.
  */
-#include "tools/attach/probe_args.h"
+#include "tools/probe/probe_args.h"
 
 #include "analyze/types/types_open.h"
 #include "tools/options.h"

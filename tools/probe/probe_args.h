@@ -4,7 +4,7 @@
 #define TOOLS_PROBE_ARGS_H
 
 #include "ktr/provider/session/specs.h"
-#include "tools/attach/probes.h"
+#include "tools/probe/probes.h"
 
 #define PROBE_ARGS_SPEC 4096 /* [bytes] */
 

@@ -3,12 +3,14 @@
  * Lists and switches probes by SPEC. Where a process of the session has something to do for it, that is waited for,
  * a while, so that what could not be done is told here.
  */
-#include "tools/attach/probe_specs.h"
+#include "tools/probe/probe_specs.h"
 
 #include "conf/eval/spec.h"
 #include "ktr/control/session_join.h"
+#include "ktr/provider/session/offers.h"
 #include "ktr/provider/session/specs.h"
-#include "tools/attach/probe_args.h"
+#include "tools/probe/probe_args.h"
+#include "tools/probe/probe_count.h"
 #include "tools/options.h"
 #include "tools/report/session_info.h"
 
@@ -24,6 +26,7 @@ struct specs_list {
 	int width;
 	unsigned n, n_excluded;
 	bool print;
+	struct probe_count *count;
 };
 
 static bool specs_meant(const struct probe_specs *specs, const char *name)
@@ -90,6 +93,54 @@ static void specs_types(const struct probe_specs *specs, const struct ktr__specs
 	probe_args_types(specs->command, all, probes, functions);
 }
 
+static void specs_print(const struct ktr__specs *all, struct specs_list *list)
+{
+	ktr__specs_walk(all, NULL, specs_show, list);
+	list->print = true;
+	list->n_excluded = 0;
+	ktr__specs_walk(all, NULL, specs_show, list);
+}
+
+static int specs_add(void *context, const struct ktr__spec_probe *probe)
+{
+	struct specs_list *list = context;
+	struct ktr__spec_probe shown;
+
+	if (!specs_meant(list->specs, probe->name))
+		return 0;
+	shown = *probe;
+	session_disarm(shown.name);
+	session_disarm(shown.detail);
+	return probe_count_add(list->count, &shown);
+}
+
+static int specs_count(const struct ktr__specs *all, struct specs_list *list)
+{
+	int rc;
+
+	list->count = probe_count_new();
+	rc = list->count ? ktr__specs_walk(all, NULL, specs_add, list) : -ENOMEM;
+	if (rc)
+		rc = fail(list->specs->command, "out of memory");
+	else
+		list->n = probe_count_print(list->count);
+	probe_count_free(list->count);
+	return rc;
+}
+
+/* A program that was not asked for its probes when it began has no providers. */
+static const char *specs_hint(const struct ktr__specs *all, const char *spec)
+{
+	static const char *const others[] = { "ktr:", "probe:", "sched:", "vminfo:" };
+
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strncmp(spec, others[i], strlen(others[i])) == 0)
+			return "";
+	if (ktr__offers_n_hosts(all->session))
+		return "";
+	return ", and no process of the session has providers: ktr attach -p PID brings them";
+}
+
 static int specs_list(const struct probe_specs *specs, const struct ktr__specs *all)
 {
 	struct specs_list list = { .specs = specs, .width = 5 };
@@ -98,15 +149,15 @@ static int specs_list(const struct probe_specs *specs, const struct ktr__specs *
 	/* Who is late is not waited for again. */
 	for (int i = 0; i < specs->n; i++)
 		n_late = ktr__specs_ask(all, specs->spec[i], n_late ? 0 : SPECS_WAIT_MS);
-	ktr__specs_walk(all, NULL, specs_show, &list);
-	list.print = true;
-	list.n_excluded = 0;
-	ktr__specs_walk(all, NULL, specs_show, &list);
+	if (!specs->count)
+		specs_print(all, &list);
+	else if (specs_count(all, &list))
+		return 1;
 	specs_tell_lost(specs, all);
 	specs_tell_late(specs, n_late);
 	if (!list.n)
 		fprintf(stderr, "%s: no probe fits%s\n", specs->command,
-			list.n_excluded ? " but what is excluded: -v lists that" : "");
+			list.n_excluded ? " but what is excluded: -v lists that" : specs_hint(all, specs->spec[0]));
 	return !list.n;
 }
 
@@ -138,7 +189,9 @@ static int specs_switch(const struct probe_specs *specs, const struct ktr__specs
 
 	specs_tell_late(specs, n_asked);
 	if (ktr__specs_switch(all, spec, on, &done, &err)) {
-		fail_with(specs->command, &err);
+		const char *hint = done.n ? "" : specs_hint(all, spec);
+
+		fail(specs->command, "%s%s", err.text, hint);
 		if (!done.n)
 			return 1;
 	}

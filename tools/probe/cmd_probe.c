@@ -4,8 +4,8 @@
  * for TYPE.NAME of a run-time probe, or for the name alone; what has one is a SPEC, provider:module:function:name.
  */
 #include "conf/nearest.h"
-#include "tools/attach/probe_specs.h"
-#include "tools/attach/probes.h"
+#include "tools/probe/probe_specs.h"
+#include "tools/probe/probes.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
@@ -23,7 +23,7 @@ struct probe_command {
 	struct probes probes;
 	char **patterns;
 	int n_patterns;
-	int args, verbose;
+	int args, count, verbose;
 };
 
 static int probe_fits(const struct probe_shown *shown, char *const *pattern)
@@ -135,6 +135,8 @@ static int probe_switch(struct probe_command *p, int on)
 static const struct option_row probe_rows[] = {
 	OPTIONS_SOURCE(struct probe_command, find),
 	OPTION_FLAG('v', "verbose", struct probe_command, verbose, "list also what can never be on, and why"),
+	OPTION_FLAG(0, "count", struct probe_command, count,
+		    "of a SPEC list how many there are of each object, how many can be on, and why others cannot"),
 	OPTION_FLAG(0, "args", struct probe_command, args,
 		    "of functions (fbt:) also whether their arguments and results are recorded"),
 };
@@ -147,6 +149,7 @@ static const struct options probe_options = {
 	.examples = "ktr probe list\n"
 		    "ktr probe list '*:'\n"
 		    "ktr probe list -v fbt:::\n"
+		    "ktr probe list --count -p 4711 fbt:::entry\n"
 		    "ktr probe enable 'ktr::parse_*'\n"
 		    "ktr probe enable -p 4711 'ipc_*' depth\n"
 		    "ktr probe enable --args 'fbt::parse_*:'\n"
@@ -184,7 +187,8 @@ static void probe_take_specs(struct probe_command *p, struct probe_specs *specs)
 
 static int probe_run(struct probe_command *p, const char *verb)
 {
-	struct probe_specs specs = { .command = p->command, .args = p->args, .verbose = p->verbose };
+	struct probe_specs specs = { .command = p->command, .args = p->args, .count = p->count,
+				    .verbose = p->verbose };
 	int rc = 0, specs_rc = 0;
 
 	specs.spec = calloc((size_t)p->n_patterns + 1, sizeof(char *));
