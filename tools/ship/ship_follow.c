@@ -150,10 +150,10 @@ static void follow_open(const struct follow *f, struct follow_trace *t)
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct follow_sign sign;
 
-	if (t->pause_ns ? store_now() < t->retry_ns : follow_sign(t->path, &sign) ||
-						      (!t->is_left && follow_is_same(&sign, &t->sign)))
+	if (store_now() < t->retry_ns || follow_sign(t->path, &sign) ||
+	    (!t->pause_ns && !t->is_left && follow_is_same(&sign, &t->sign)))
 		return;
-	follow_sign(t->path, &t->sign);
+	t->sign = sign;
 	t->ship = malloc(sizeof(*t->ship));
 	if (!t->ship)
 		return;

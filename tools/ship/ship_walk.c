@@ -23,12 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SHIP_WALK_LOSSES  100000u /* [rows] of losses sent at once */
 #define SHIP_WALK_WAIT_MS 200
 #define SHIP_WALK_STEP	  65536u /* events at most before another trace has its turn */
 #define SHIP_WALK_WAITS	  5   /* without an event: a trace that is being written has no more just now,
 	or has ended */
+#define SHIP_WALK_GONE	  25u  /* likewise, where the trace has no name any more: it was removed */
 #define SHIP_WALK_LOOKS	  256u /* [events] between two looks whether a batch is full, or it is time */
 
 static uint64_t ship_walk_now(void)
@@ -202,6 +204,14 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 	return 0;
 }
 
+/* Rotation leaves a trace without its name for a moment alone. -errno with err filled. */
+static int ship_walk_removed(struct ship *ship, struct ktr_error *err)
+{
+	int rc = ship_walk_flush(ship, err);
+
+	return rc ? rc : ktr_error_at(err, ship->path, 0, 0, ENOENT, "was removed while it was followed");
+}
+
 /* There is nothing more just now: 0, or 1 when nothing more is waited for, or -errno with err filled. */
 static int ship_walk_wait(struct ship *ship, int wait_ms, struct ktr_error *err)
 {
@@ -212,6 +222,8 @@ static int ship_walk_wait(struct ship *ship, int wait_ms, struct ktr_error *err)
 		return 1;
 	if (ship->n_waits++ >= SHIP_WALK_WAITS && (!ship->follow || ktr_reader_ended(ship->reader)))
 		return 1;
+	if (ship->n_waits >= SHIP_WALK_GONE && access(ship->path, F_OK) && errno == ENOENT)
+		return ship_walk_removed(ship, err);
 	if (ship_walk_now() - ship->flushed_ns >= ship->every_ns)
 		rc = ship_walk_flush(ship, err);
 	if (!rc && ship->losses.n_rows)
