@@ -88,15 +88,16 @@ ship --ca ours.pem --create trace || fail "over HTTPS: $(cat err)"
 once "over HTTPS"
 "$ktr" fleet basis --ca ours.pem $to >out 2>err || fail "ktr fleet over HTTPS: $(cat err)"
 
-# Clocks: it is said, and rows that replace others do so.
+to=
+
+# Clocks: it is said.
+ship --database clock --create trace || fail "a database of its own: $(cat err)"
 for off in -600 600; do
-	CLOCK_OFF=$off LD_PRELOAD=$dir/clock.so "$ktr" ship --to "$to" --ca ours.pem --state state --host web01 trace 2>err || fail "$off s off: $(cat err)"
+	CLOCK_OFF=$off LD_PRELOAD=$dir/clock.so "$ktr" ship --to "$url" --database clock --state state --host web01 trace 2>err || fail "$off s off: $(cat err)"
 	grep -v 'keeps no copies\|^ktr: trace: 0 events' err >lines
 	is "$off s off: lines" "$(wc -l <lines)" 1
 	grep -q "this machine's clock is [56][0-9][0-9] s .* that of 127.0.0.1" lines || fail "$off s off: $(cat err)"
 done
-
-to=
 
 # Two machines of one name.
 ask "INSERT INTO ktr.traces (host, trace, machine, boot, first_ts, last_ts, version) SELECT host, toUUID('01234567-89ab-cdef-0123-456789abcdef'),
@@ -105,6 +106,7 @@ rm -rf state
 ship --again trace || fail "another machine: $(cat err)"
 grep -q "trace: web01 is another machine's name, too" err || fail "two machines of one name: $(cat err)"
 ask "ALTER TABLE ktr.events DROP PARTITION $(date -u +%Y%m%d)"
+ask "TRUNCATE TABLE ktr.traces"
 rm -rf state
 
 # A trace that is removed while it is followed: what went is there once.
