@@ -176,13 +176,16 @@ void ktr__writer_shut(struct ktr__writer_thread *self)
 	ktr__message_close(&self->message);
 }
 
-/* What the kernel tells goes into the rings before they are drained. Returns for how long that may wait. */
-static uint64_t writer_kernel_events(struct ktr__writer_thread *self)
+/*
+ * What the kernel tells goes into the rings before they are drained. Returns for how long that may wait. What is
+ * led comes by itself (kernel_events.h), but for what there is now.
+ */
+static uint64_t writer_kernel_events(struct ktr__writer_thread *self, bool now)
 {
 	uint64_t pause_ns = UINT64_MAX;
 
 	/* Once more when nothing is wanted any more. A process that feeds events records. */
-	if (self->kernel_events && (self->control.kernel || self->fed || ktr__kernel_events_led()) &&
+	if (self->kernel_events && (self->control.kernel || self->fed || (now && ktr__kernel_events_led())) &&
 	    !self->cut)
 		ktr__kernel_events_round(self->kernel_events, &pause_ns);
 	self->fed = self->control.kernel != 0;
@@ -244,7 +247,7 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 		return ktr_error_set(ktr__writer.err, rc, "%s: cannot be read: %m", ktr__writer.session->path);
 	self->base = writer_map(&self->map);
 	self->kernel_events = ktr__kernel_events_new(ktr__writer.session, false, ktr__message_say, &self->message);
-	writer_kernel_events(self);
+	writer_kernel_events(self, true);
 	if (!ktr__writer.path)
 		return 0;
 	plan.map = &self->map;
@@ -344,7 +347,7 @@ static void writer_finish(struct ktr__writer_thread *self)
 	ktr__control_put32(self, offsetof(struct ktr_control, writer_ends),
 			   closes ? KTR_WRITER_CLOSES : KTR_WRITER_LEAVES);
 	__atomic_fetch_add(&ktr__writer.wake_word, 0, __ATOMIC_SEQ_CST); /* a fence that thread sanitizers see */
-	writer_kernel_events(self);
+	writer_kernel_events(self, true);
 	writer_leaves_session(self);
 	rc = ktr__drain_close(self->drain, &stats);
 	if (rc && stats.unwritten)
@@ -385,7 +388,7 @@ static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64
 	bool on;
 
 	ktr__control_look(self);
-	kernel_ns = writer_kernel_events(self);
+	kernel_ns = writer_kernel_events(self, (flags & KTR__DRAIN_ALL) != 0);
 	*pause_ns = WRITER_VERBOSE_NS;
 	*rc = 0;
 	writer_guard(self);
@@ -456,7 +459,7 @@ static void writer_close(struct ktr__writer_thread *self)
 	if (self->drain)
 		writer_finish(self);
 	else
-		writer_kernel_events(self);
+		writer_kernel_events(self, true);
 	if (self->map.fd >= 0)
 		ktr__control_look(self);
 	/* While we live nobody else puts himself there. */

@@ -10,7 +10,7 @@
 #	storm	dlopen, malloc, fork, exceptions, threads, for SECONDS at 4,999 Hz: no deadlock, no crash
 #	eintr	how many calls of each kind, all at once, end with EINTR in SECONDS
 #
-# SOURCE: any, perf, timers, as of ktr profile --source.
+# SOURCE: any, perf, timers, as of ktr profile --source; any, its default, is perf where the kernel allows it.
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
 ktr=$PWD/$O/bin/ktr
@@ -50,6 +50,7 @@ for what; do
 				pid=$!
 				exec 9>"$dir/go"
 				until [ "$(readlink /proc/$pid/exe)" = "$dir/truth" ] || ! kill -0 $pid; do sleep 0.1; done
+				: >"$dir/err" # what it said before is not of this one
 				"$ktr" profile --source "$SOURCE" -p $pid -F "$rate" -o "$dir/t" 2>"$dir/err" &
 				profiler=$!
 				until grep -q 'system calls' "$dir/err" || ! kill -0 $profiler; do sleep 0.1; done

@@ -30,7 +30,7 @@ static const struct option_row profile_rows[] = {
 	OPTION_NUMBER('F', "rate", "HZ", struct profile_command, rate, 1, 50000,
 		      "samples of each thread in a second of its CPU time (997)"),
 	OPTION_WORD(0, "source", "WHAT", struct profile_command, source, PROFILE_PERF, profile_sources,
-		    "perf: samples of the kernel's, no signal is sent; timers: of each thread; any: perf if it can be had (timers)"),
+		    "perf: samples of the kernel's, no signal is sent; timers: of each thread; any: perf if it can be had (any)"),
 	OPTION_TEXT('o', "output", "TRACE", struct profile_command, run.trace,
 		    "the trace; an older one moves aside (default: ktr.out)"),
 	OPTION_TEXT('e', "entries", "N", struct profile_command, run.entries,

@@ -64,7 +64,8 @@ struct ktr__kernel_also {
 /*
  * This object feeds what `also` has, and for all others of the process, until unlead(); then it may be freed. The
  * session's rings for it are there. 0, or -EBUSY: another process feeds the session. Blocks for others' rounds.
- * Rounds may be asked for by any thread meanwhile, but not from within `take`.
+ * Rounds may be asked for by any thread meanwhile, but not from within `take`; who leads sees to it that there are
+ * enough of them for what `also` has.
  */
 int ktr__kernel_events_lead(struct ktr__kernel_events *kernel, const struct ktr__kernel_also *also);
 void ktr__kernel_events_unlead(void);

@@ -47,7 +47,7 @@ struct ktr__cfi {
 	uint32_t n_parts; /* before[n_parts] is there, too. 0: there is no room for it */
 };
 
-#define KTR__CFI_PART 256u
+#define KTR__CFI_PART 64u /* [bytes] most of them have no row, or one to three */
 
 struct dl_phdr_info;
 

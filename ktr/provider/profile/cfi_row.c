@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define ROW_FEW 8 /* of 12 bytes: in a line of the cache, or two */
+
 static size_t row_parts_bytes(uint32_t n_parts)
 {
 	return n_parts ? (n_parts + 1ull) * sizeof(uint32_t) : 0;
@@ -61,10 +63,12 @@ const struct ktr__cfi_row *ktr__cfi_at(const struct ktr__cfi *cfi, uint32_t at)
 		from = cfi->before[part];
 		n = cfi->before[part + 1] - from;
 	}
-	/* How many begin there or before it. Without a jump, which no processor could foresee. */
-	for (; n; n -= half) {
+	/* How many begin there or before it. One by one of a few is sooner than halves that wait for each other. */
+	for (; n > ROW_FEW; n -= half) {
 		half = (n + 1) / 2;
 		from += row[from + half - 1].at <= at ? half : 0;
 	}
+	for (; n && row[from].at <= at; n--)
+		from++;
 	return &row[from - 1];
 }

@@ -1,39 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread that begins takes a place, asks the opener for an event, and waits until it has one, for a moment at
- * most: it uses no CPU time meanwhile, so that none goes by without samples.
+ * A thread that begins takes a place, asks the opener for an event, and goes on. What it runs before it has one is
+ * known: the opener reads its CPU clock as it opens the event, and what was due by then is told as missed (n_late).
  *
  * Its first sample is to come at a random place in its first period, so that threads which live for less than one
- * have their share; the kernel can only count down from one number again and again. So such a thread has two
- * events: one that tells once, after that time, and one that tells at the end of each period. Samples of the second
- * stand for what is due since the first, a period each.
+ * have their share; the kernel can only count down from one number again and again. So a thread that begins has
+ * two events: one that tells once, when that is due, and one that tells at the end of each period. Samples of the
+ * latter stand for what is due next to them: where the first is due in the first half of a period, for what is due
+ * a moment later; where it is due in the second half, for what was due a moment before, and the first is for a
+ * thread that ends sooner (first_may_wait). Were it always the former, beginnings would have more than their share.
  *
- * A thread's place is its number's remainder, taken by compare-and-swap, as in ktr/provider/timer/threads.c. Who
- * changes its state from something to NOBODY lets it go. Then the opener may be about it, and the thread may wait
- * yet: the last of them frees the place.
+ * A thread's place is its number's remainder, taken by compare-and-swap, as in ktr/provider/timer/threads.c. Number
+ * and state are one word, so that a thread which ends while another one takes it in says so (LEFT), and its time is
+ * told. Who changes its state from something to NOBODY lets it go; if the opener is about it, that frees the place.
  *
  *	job	none, adopted -> asked (by who asks) -> opening -> done, failed (the opener)
  *		-> adopted (by who reads)
  *		any -> gone (by who lets it go); it is the opener's to free if it was opening
- *	waits	0 -> 1 (who waits) -> 0; 1 -> 2: whom it waits for frees nothing, it does
  */
 #include "ktr/provider/profile/followed.h"
 
 #include "ktr/provider/profile/opener.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <signal.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define FOLLOWED_N	 65536u	    /* places */
-#define FOLLOWED_WAIT_NS 10000000   /* at most, by a thread of the program's */
-#define FOLLOWED_ADD_NS	 1000000000 /* by ours */
+#define FOLLOWED_N	   65536u     /* places */
+#define FOLLOWED_SETTLE_NS 1000000000 /* at most */
 
 enum followed_job { JOB_NONE, JOB_ASKED, JOB_OPENING, JOB_DONE, JOB_FAILED, JOB_ADOPTED, JOB_GONE };
 
@@ -43,6 +40,7 @@ static uint64_t followed_asked[FOLLOWED_N / 64]; /* and whose job is asked for *
 static struct ktr__followed_ask followed_ask;
 static uint64_t followed_since_ns; /* CLOCK_MONOTONIC */
 static uint32_t followed_on;	   /* atomic */
+static int followed_refuses;	   /* why threads that begin have none now; 0: they try. Atomic */
 
 static uint64_t followed_clock(clockid_t clock)
 {
@@ -76,52 +74,66 @@ static struct ktr__followed *followed_place(uint32_t tid)
 	return at ? &at[tid % FOLLOWED_N] : NULL;
 }
 
+/* As it was before somebody took it, for a thread may end before who takes it in has written anything. */
 static void followed_free(struct ktr__followed *thread)
 {
 	uint32_t place = (uint32_t)(thread - followed_at);
 
+	if (thread->event.map || thread->next.map)
+		ktr__followed_retry();
 	ktr__task_event_close(&thread->first);
 	ktr__task_event_close(&thread->event);
 	ktr__task_event_close(&thread->next_first);
 	ktr__task_event_close(&thread->next);
+	thread->n_told = thread->n_due = thread->n_late = 0;
+	thread->n_short = 0;
+	thread->is_over = thread->is_wide = false;
+	thread->cpu = 0;
+	thread->name[0] = '\0';
+	thread->end_ns = 0;
+	thread->code = 0;
 	__atomic_store_n(&thread->job, JOB_NONE, __ATOMIC_RELAXED);
-	__atomic_store_n(&thread->waits, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_and(&followed_taken[place / 64], ~(1ull << place % 64), __ATOMIC_RELAXED);
-	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
-}
-
-/* Of one that is nobody's: unless who waits does it. */
-static void followed_put(struct ktr__followed *thread)
-{
-	if (__atomic_exchange_n(&thread->waits, 2, __ATOMIC_ACQ_REL) != 1)
-		followed_free(thread);
+	__atomic_store_n(&thread->who, 0, __ATOMIC_RELEASE);
 }
 
 /* NULL: it is taken, by whom *whose says. */
 static struct ktr__followed *followed_take(uint32_t tid, uint32_t *whose)
 {
 	struct ktr__followed *thread = followed_place(tid);
+	uint64_t who = 0, taken = (uint64_t)KTR__FOLLOWED_TAKEN << 32 | tid;
 
-	*whose = 0;
-	if (!thread ||
-	    !__atomic_compare_exchange_n(&thread->tid, whose, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return NULL;
-	__atomic_fetch_or(&followed_taken[tid % FOLLOWED_N / 64], 1ull << tid % 64, __ATOMIC_RELAXED);
-	thread->n_told = thread->n_due = 0;
-	thread->n_short = 0;
-	thread->is_wide = false;
-	thread->cpu = 0;
-	thread->name[0] = '\0';
-	thread->end_ns = 0;
-	__atomic_store_n(&thread->waits, 1, __ATOMIC_RELAXED);
-	return thread;
+	if (thread && __atomic_compare_exchange_n(&thread->who, &who, taken, false, __ATOMIC_ACQ_REL,
+						  __ATOMIC_ACQUIRE)) {
+		__atomic_fetch_or(&followed_taken[tid % FOLLOWED_N / 64], 1ull << tid % 64, __ATOMIC_RELAXED);
+		return thread;
+	}
+	*whose = (uint32_t)who;
+	return NULL;
+}
+
+/* Of one that is nobody's any more. */
+static void followed_put(struct ktr__followed *thread)
+{
+	if (__atomic_exchange_n(&thread->job, JOB_GONE, __ATOMIC_ACQ_REL) != JOB_OPENING)
+		followed_free(thread);
+}
+
+/* True: it was in that state. */
+static bool followed_change(struct ktr__followed *thread, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&thread->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 void ktr__followed_let_go(struct ktr__followed *thread)
 {
-	if (__atomic_exchange_n(&thread->state, KTR__FOLLOWED_NOBODY, __ATOMIC_SEQ_CST) == KTR__FOLLOWED_NOBODY)
-		return;
-	if (__atomic_exchange_n(&thread->job, JOB_GONE, __ATOMIC_ACQ_REL) != JOB_OPENING)
+	if (__atomic_exchange_n(&thread->state, KTR__FOLLOWED_NOBODY, __ATOMIC_SEQ_CST) != KTR__FOLLOWED_NOBODY)
+		followed_put(thread);
+}
+
+void ktr__followed_gone(struct ktr__followed *thread)
+{
+	if (followed_change(thread, KTR__FOLLOWED_THERE, KTR__FOLLOWED_NOBODY))
 		followed_put(thread);
 }
 
@@ -134,24 +146,23 @@ bool ktr__followed_has(uint32_t tid)
 
 /* ---- jobs ---- */
 
-/* idle: what its job is until then; otherwise it is under way, or has been let go. */
-static void followed_job(struct ktr__followed *thread, uint32_t idle, uint64_t first_ns, bool wide)
+static void followed_ask_opener(const struct ktr__followed *thread)
 {
 	uint32_t place = (uint32_t)(thread - followed_at);
 
-	if (__atomic_load_n(&thread->job, __ATOMIC_ACQUIRE) != idle)
-		return;
-	thread->job_first_ns = first_ns;
-	thread->job_wide = wide;
-	if (!__atomic_compare_exchange_n(&thread->job, &idle, JOB_ASKED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return;
 	__atomic_fetch_or(&followed_asked[place / 64], 1ull << place % 64, __ATOMIC_SEQ_CST);
 	ktr__opener_wake();
+}
+
+uint64_t ktr__followed_due(const struct ktr__followed *thread, uint64_t cpu_ns)
+{
+	return cpu_ns < thread->first_ns ? 0 : (cpu_ns - thread->first_ns) / followed_ask.period_ns + 1;
 }
 
 static int followed_open(struct ktr__followed *thread)
 {
 	const struct ktr__followed_ask *ask = &followed_ask;
+	uint64_t cpu_ns = ktr__followed_cpu_ns(thread->tid), n_late = ktr__followed_due(thread, cpu_ns);
 	struct ktr__task_event_ask event = {
 		.tid = thread->tid,
 		.period_ns = ask->period_ns,
@@ -161,11 +172,15 @@ static int followed_open(struct ktr__followed *thread)
 	};
 	int code = ktr__opener_may() ? ktr__task_event_open(&thread->next, &event) : -EPERM;
 
-	if (code || !thread->job_first_ns)
+	if (code || thread->job_wide)
 		return code;
+	thread->n_late = n_late;
+	if (!thread->job_begins)
+		return 0;
 	/* Without it the first sample is one that was due and did not come. */
 	event.once = true;
-	event.period_ns = thread->job_first_ns;
+	event.period_ns = thread->first_ns + n_late * ask->period_ns - cpu_ns;
+	thread->first_may_wait = event.period_ns > ask->period_ns / 2;
 	ktr__task_event_open(&thread->next_first, &event);
 	return 0;
 }
@@ -178,12 +193,12 @@ static void followed_serve_one(struct ktr__followed *thread)
 					 __ATOMIC_RELAXED))
 		return;
 	thread->code = followed_open(thread);
+	if (thread->code && thread->code != -ESRCH && !thread->job_wide)
+		__atomic_store_n(&followed_refuses, thread->code, __ATOMIC_RELAXED);
 	was = JOB_OPENING;
 	if (!__atomic_compare_exchange_n(&thread->job, &was, thread->code ? JOB_FAILED : JOB_DONE, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		followed_put(thread);
-	/* Whoever waits there now may be another one, who looks again. */
-	syscall(SYS_futex, &thread->job, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+		followed_free(thread);
 }
 
 static void followed_serve(void)
@@ -198,94 +213,70 @@ static void followed_serve(void)
 	}
 }
 
-/* Until its job is done, or so long. What has become of it. */
-static uint32_t followed_wait(struct ktr__followed *thread, uint64_t ns)
+/* One that has been taken begins. */
+static void followed_begin(struct ktr__followed *thread, bool begins)
 {
-	uint64_t now = followed_clock(CLOCK_MONOTONIC), end = now + ns;
-	uint32_t job;
-
-	for (;;) {
-		struct timespec time = { (time_t)((end - now) / 1000000000u), (long)((end - now) % 1000000000u) };
-
-		job = __atomic_load_n(&thread->job, __ATOMIC_ACQUIRE);
-		if (job != JOB_ASKED && job != JOB_OPENING)
-			return job;
-		syscall(SYS_futex, &thread->job, FUTEX_WAIT_PRIVATE, job, &time, NULL, 0);
-		now = followed_clock(CLOCK_MONOTONIC);
-		if (now >= end)
-			return __atomic_load_n(&thread->job, __ATOMIC_ACQUIRE);
-	}
-}
-
-/* True: it was in that state. */
-static bool followed_change(struct ktr__followed *thread, uint32_t from, uint32_t to)
-{
-	return __atomic_compare_exchange_n(&thread->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-/* One that has been taken begins. 0 or -errno: it has no event. */
-static int followed_begin(struct ktr__followed *thread, uint64_t first_ns, uint64_t wait_ns)
-{
-	uint32_t job;
-	int code = 0;
-
-	__atomic_store_n(&thread->state, KTR__FOLLOWED_THERE, __ATOMIC_SEQ_CST);
+	thread->job_begins = begins;
+	thread->job_wide = false;
+	__atomic_store_n(&thread->job, JOB_ASKED, __ATOMIC_RELEASE);
+	if (!followed_change(thread, KTR__FOLLOWED_TAKEN, KTR__FOLLOWED_THERE))
+		__atomic_store_n(&thread->state, KTR__FOLLOWED_ENDED, __ATOMIC_SEQ_CST);
 	/* Switched off meanwhile: it is let go by us, or by who did that. */
 	if (!__atomic_load_n(&followed_on, __ATOMIC_SEQ_CST))
 		ktr__followed_let_go(thread);
-	followed_job(thread, JOB_NONE, first_ns, false);
-	job = followed_wait(thread, wait_ns);
-	if (job == JOB_FAILED) {
-		code = thread->code;
-		/* Who reads leaves it to us while we wait. */
-		if (code == -ESRCH)
-			ktr__followed_let_go(thread);
-		else
-			followed_change(thread, KTR__FOLLOWED_THERE, KTR__FOLLOWED_REFUSED);
-	} else if (job == JOB_GONE || job == JOB_NONE) {
-		code = -ESRCH;
-	}
-	if (__atomic_exchange_n(&thread->waits, 0, __ATOMIC_ACQ_REL) == 2)
-		followed_free(thread);
-	return code;
+	else
+		followed_ask_opener(thread);
 }
 
 /* ---- threads ---- */
 
 int ktr__followed_arm(void)
 {
-	uint32_t tid = (uint32_t)gettid(), whose;
+	uint32_t tid = (uint32_t)gettid(), whose = 0;
+	int refuses = __atomic_load_n(&followed_refuses, __ATOMIC_RELAXED), cpu = sched_getcpu();
 	struct ktr__followed *thread;
-	uint64_t after_ns;
 
 	if (!__atomic_load_n(&followed_on, __ATOMIC_ACQUIRE) || !ktr__opener_runs())
 		return -ESRCH;
+	if (refuses)
+		return refuses;
 	thread = followed_take(tid, &whose);
 	if (!thread)
 		return whose == tid ? -EEXIST : -EBUSY;
-	after_ns = 1 + followed_random(tid + followed_clock(CLOCK_MONOTONIC)) % followed_ask.period_ns;
-	thread->first_ns = followed_clock(CLOCK_THREAD_CPUTIME_ID) + after_ns;
-	return followed_begin(thread, after_ns, FOLLOWED_WAIT_NS);
+	thread->cpu = cpu < 0 ? 0 : (uint32_t)cpu;
+	thread->first_ns = followed_clock(CLOCK_THREAD_CPUTIME_ID) + 1 +
+			   followed_random(tid + followed_clock(CLOCK_MONOTONIC)) % followed_ask.period_ns;
+	followed_begin(thread, true);
+	return 0;
 }
 
 int ktr__followed_add(uint32_t tid, bool late)
 {
+	uint64_t now = ktr__followed_cpu_ns(tid);
 	struct ktr__followed *thread;
-	uint32_t whose;
-	uint64_t now;
-	int code;
+	uint32_t whose = 0;
 
-	if (!__atomic_load_n(&followed_on, __ATOMIC_ACQUIRE) || !ktr__opener_runs())
+	/* It may have ended. */
+	if (!now || !__atomic_load_n(&followed_on, __ATOMIC_ACQUIRE) || !ktr__opener_runs())
 		return 0;
 	thread = followed_take(tid, &whose);
 	if (!thread)
 		return whose == tid ? -EEXIST : -EBUSY;
-	now = ktr__followed_cpu_ns(tid);
 	/* One that had none for want of one may be older than that. */
 	late = late && now < followed_clock(CLOCK_MONOTONIC) - followed_since_ns;
 	thread->first_ns = (late ? 0 : now) + 1 + followed_random(tid + followed_since_ns) % followed_ask.period_ns;
-	code = followed_begin(thread, 0, FOLLOWED_ADD_NS);
-	return code == -ESRCH ? 0 : code;
+	followed_begin(thread, false);
+	return 0;
+}
+
+void ktr__followed_settle(void)
+{
+	ktr__opener_wait(FOLLOWED_SETTLE_NS);
+}
+
+void ktr__followed_retry(void)
+{
+	__atomic_store_n(&followed_refuses, 0, __ATOMIC_RELAXED);
 }
 
 bool ktr__followed_disarm(void)
@@ -298,7 +289,8 @@ bool ktr__followed_disarm(void)
 	prctl(PR_GET_NAME, thread->name);
 	thread->end_cpu_ns = followed_clock(CLOCK_THREAD_CPUTIME_ID);
 	thread->end_ns = followed_clock(followed_ask.clock);
-	if (followed_change(thread, KTR__FOLLOWED_THERE, KTR__FOLLOWED_ENDED))
+	if (followed_change(thread, KTR__FOLLOWED_TAKEN, KTR__FOLLOWED_LEFT) ||
+	    followed_change(thread, KTR__FOLLOWED_THERE, KTR__FOLLOWED_ENDED))
 		return true;
 	if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == KTR__FOLLOWED_REFUSED)
 		ktr__followed_let_go(thread);
@@ -316,7 +308,7 @@ void ktr__followed_each(void (*call)(struct ktr__followed *thread, uint32_t stat
 			struct ktr__followed *thread = &followed_at[i * 64 + (uint32_t)__builtin_ctzll(taken)];
 			uint32_t state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
 
-			if (state != KTR__FOLLOWED_NOBODY)
+			if (state >= KTR__FOLLOWED_THERE)
 				call(thread, state);
 		}
 	}
@@ -327,14 +319,13 @@ int ktr__followed_adopt(struct ktr__followed *thread)
 	uint32_t job = __atomic_load_n(&thread->job, __ATOMIC_ACQUIRE);
 	int code = thread->code;
 
-	/* Who waits yet lets it go. */
-	if (job != JOB_DONE && (job != JOB_FAILED || __atomic_load_n(&thread->waits, __ATOMIC_ACQUIRE)))
+	if (job != JOB_DONE && job != JOB_FAILED)
 		return 0;
 	if (job == JOB_DONE) {
 		ktr__task_event_close(&thread->event);
 		thread->event = thread->next;
 		thread->next.map = NULL;
-		if (thread->job_first_ns) {
+		if (!thread->job_wide) {
 			thread->first = thread->next_first;
 			thread->next_first.map = NULL;
 		}
@@ -345,8 +336,12 @@ int ktr__followed_adopt(struct ktr__followed *thread)
 
 void ktr__followed_widen(struct ktr__followed *thread)
 {
-	thread->is_wide = true;
-	followed_job(thread, JOB_ADOPTED, 0, true);
+	/* Otherwise what was asked for is under way. */
+	if (__atomic_load_n(&thread->job, __ATOMIC_ACQUIRE) != JOB_ADOPTED)
+		return;
+	thread->is_wide = thread->job_wide = true;
+	__atomic_store_n(&thread->job, JOB_ASKED, __ATOMIC_RELEASE);
+	followed_ask_opener(thread);
 }
 
 void ktr__followed_went(struct ktr__followed *thread)
@@ -394,6 +389,7 @@ int ktr__followed_start(const struct ktr__followed_ask *ask, struct ktr_error *w
 	if (code)
 		return code;
 	followed_since_ns = followed_clock(CLOCK_MONOTONIC);
+	ktr__followed_retry();
 	__atomic_store_n(&followed_on, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }

@@ -19,31 +19,39 @@
 #include <time.h>
 
 enum ktr__followed_state {
-	KTR__FOLLOWED_NOBODY, /* or somebody who is being taken in, or let go */
+	KTR__FOLLOWED_NOBODY, /* or somebody who is being let go */
+	KTR__FOLLOWED_TAKEN,  /* being taken in */
+	KTR__FOLLOWED_LEFT,   /* it ended while another thread took it in */
 	KTR__FOLLOWED_THERE,
 	KTR__FOLLOWED_ENDED,
 	KTR__FOLLOWED_REFUSED /* it can have no event; its place says so to who looks for threads */
 };
 
 struct ktr__followed {
-	uint32_t tid;	/* 0: nobody's. Atomic */
-	uint32_t state; /* enum ktr__followed_state. Atomic */
+	union {
+		struct {
+			uint32_t tid;	/* 0: nobody's. Atomic */
+			uint32_t state; /* enum ktr__followed_state. Atomic */
+		};
+		uint64_t who; /* both. Atomic */
+	};
 	/* Of who reads: once, for the first sample of a thread that has begun, and the other ones. */
 	struct ktr__task_event first, event;
+	bool first_may_wait; /* the first of the other ones stands for it; by the opener */
 	uint64_t first_ns; /* of its CPU time: when its first sample was due */
 	uint64_t n_told;   /* [ticks] by who reads */
 	uint64_t n_due;	   /* [ticks] as of the last round, likewise */
+	uint64_t n_late;   /* [ticks] due before the event was there, and not told: by the opener, then who reads */
 	/* As it ended, by the thread itself: */
 	uint64_t end_cpu_ns, end_ns;
 	char name[16];
-	uint32_t cpu; /* of its last sample, by who reads */
+	uint32_t cpu; /* where it began, then of its last sample, by who reads */
 	uint32_t n_short; /* samples whose stack went on beyond what came of it, likewise */
 	bool is_over;	  /* it had ended when it was looked at last, likewise */
 	bool is_wide;	  /* more of its stack comes, or was asked for */
 	/* What the opener is asked for, and what has come of it. */
-	uint32_t job;	 /* enum followed_job. Atomic; a futex */
-	uint32_t waits;	 /* who has asked waits for it: followed.c. Atomic */
-	uint64_t job_first_ns; /* 0: it has begun before */
+	uint32_t job;	 /* enum followed_job. Atomic */
+	bool job_begins; /* its first sample is to come when it is due */
 	bool job_wide;
 	struct ktr__task_event next_first, next;
 	int code;
@@ -66,8 +74,8 @@ int ktr__followed_start(const struct ktr__followed_ask *ask, struct ktr_error *w
 void ktr__followed_stop(void);
 
 /*
- * The calling thread begins. 0; -EEXIST: it is there; or -errno: it has no event, and will have none. Waits for the
- * event, for some milliseconds at most; then it comes later.
+ * The calling thread begins. 0: its event comes, soon; -EEXIST: it is there; or -errno: it has no event, and will
+ * have none. Waits for nothing.
  */
 int ktr__followed_arm(void);
 
@@ -79,9 +87,18 @@ bool ktr__followed_has(uint32_t tid);
 
 /*
  * Another thread, which runs already. late: that is looked for again and again, so it has begun since, and what it
- * has run is due, too. As arm(); 0 also where it has ended meanwhile.
+ * has run is due, too. As arm().
  */
 int ktr__followed_add(uint32_t tid, bool late);
+
+/* [ticks] due to a thread by that CPU time of its. */
+uint64_t ktr__followed_due(const struct ktr__followed *thread, uint64_t cpu_ns);
+
+/* Until those that were taken in have their events, for a moment at most. Not for a thread of the program's. */
+void ktr__followed_settle(void);
+
+/* Threads that begin may try again, where one could have no event. */
+void ktr__followed_retry(void);
 
 /* Calls for each that is there. */
 void ktr__followed_each(void (*call)(struct ktr__followed *thread, uint32_t state));
@@ -100,6 +117,9 @@ void ktr__followed_widen(struct ktr__followed *thread);
 
 /* By who reads: it can have no event. False: it has ended. */
 bool ktr__followed_refuse(struct ktr__followed *thread);
+
+/* By who reads: it is there no more, says the kernel. One that has told its end stays until that is told. */
+void ktr__followed_gone(struct ktr__followed *thread);
 
 /* By who reads: it is nobody's. */
 void ktr__followed_let_go(struct ktr__followed *thread);

@@ -35,6 +35,7 @@ static uint32_t maps_n_gone;
 static uint32_t maps_inside;            /* handlers. Atomic */
 static unsigned long long maps_changes; /* of what is loaded, at the last look */
 static size_t maps_bytes;
+static uint64_t maps_turn; /* of lists. Atomic */
 
 /* ---- handlers ---- */
 
@@ -62,6 +63,11 @@ const struct ktr__map_object *ktr__maps_at(uint64_t address)
 			to = middle;
 	}
 	return from && address < list->object[from - 1]->end ? list->object[from - 1] : NULL;
+}
+
+uint64_t ktr__maps_turn(void)
+{
+	return __atomic_load_n(&maps_turn, __ATOMIC_ACQUIRE);
 }
 
 void ktr__maps_forked(void)
@@ -248,6 +254,7 @@ bool ktr__maps_look(void)
 	}
 	maps_changes = changes;
 	__atomic_store_n(&maps_now, look.list, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&maps_turn, 1, __ATOMIC_RELEASE);
 	maps_let_go(before);
 	if (before) {
 		before->older = maps_old;

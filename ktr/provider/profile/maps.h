@@ -35,6 +35,9 @@ void ktr__maps_leave(void);
 /* The object of an address; NULL: in none that is known. Async-signal-safe. */
 const struct ktr__map_object *ktr__maps_at(uint64_t address);
 
+/* Another one each time something has changed. Async-signal-safe. */
+uint64_t ktr__maps_turn(void);
+
 /* In the child of a fork: handlers of other threads are gone. */
 void ktr__maps_forked(void);
 

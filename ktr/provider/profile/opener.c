@@ -38,7 +38,9 @@ static struct ktr__opener_work opener_work;
 static pthread_t opener_thread;
 static uint32_t opener_state;  /* enum opener_state. Atomic; a futex */
 static uint32_t opener_change; /* atomic; a futex */
+static uint32_t opener_served; /* the change that it has seen before it served last. Atomic; a futex */
 static int opener_status_fd = -1; /* its /proc/thread-self/status, in its own table */
+static bool opener_waits; /* somebody does, for opener_served. Atomic */
 static struct ktr_error opener_why;
 
 static void opener_wake(const uint32_t *word)
@@ -171,6 +173,9 @@ static void *opener_main(void *unused)
 		uint32_t change = __atomic_load_n(&opener_change, __ATOMIC_SEQ_CST);
 
 		opener_work.serve();
+		__atomic_store_n(&opener_served, change, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&opener_waits, __ATOMIC_SEQ_CST))
+			opener_wake(&opener_served);
 		if (__atomic_load_n(&opener_state, __ATOMIC_SEQ_CST) == OPENER_RUNS)
 			syscall(SYS_futex, &opener_change, FUTEX_WAIT_PRIVATE, change, NULL, NULL, 0);
 	}
@@ -251,6 +256,22 @@ void ktr__opener_wake(void)
 {
 	__atomic_fetch_add(&opener_change, 1, __ATOMIC_SEQ_CST);
 	opener_wake(&opener_change);
+}
+
+/* By one thread at a time. */
+void ktr__opener_wait(uint64_t ns)
+{
+	const struct timespec nap = { 0, OPENER_NAP_NS };
+	uint32_t change = __atomic_load_n(&opener_change, __ATOMIC_SEQ_CST), served;
+
+	__atomic_store_n(&opener_waits, true, __ATOMIC_SEQ_CST);
+	for (uint64_t naps = ns / OPENER_NAP_NS; naps && ktr__opener_runs(); naps--) {
+		served = __atomic_load_n(&opener_served, __ATOMIC_SEQ_CST);
+		if ((int32_t)(served - change) >= 0)
+			break;
+		syscall(SYS_futex, &opener_served, FUTEX_WAIT_PRIVATE, served, &nap, NULL, 0);
+	}
+	__atomic_store_n(&opener_waits, false, __ATOMIC_SEQ_CST);
 }
 
 bool ktr__opener_runs(void)

@@ -34,6 +34,9 @@ void ktr__opener_stop(void);
 /* It serves, soon. */
 void ktr__opener_wake(void);
 
+/* Until it has served whom it was woken for by now, so long at most. */
+void ktr__opener_wait(uint64_t ns);
+
 /* Is it there? It ends when the thread of agent.h does. */
 bool ktr__opener_runs(void);
 

@@ -21,6 +21,7 @@
 #include "ktr/provider/profile/maps.h"
 #include "ktr/provider/profile/small.h"
 #include "ktr/provider/profile/source.h"
+#include "ktr/provider/profile/tail.h"
 #include "ktr/provider/profile/unwind.h"
 #include "ktr/provider/registry/agent.h"
 #include "ktr/provider/registry/registry.h"
@@ -57,7 +58,7 @@ static bool profile_has_key;
 static __thread bool profile_is_small __attribute__((tls_model("initial-exec"))); /* its stack: it has no timer */
 
 /* Knobs of the program's own, both: which source is asked for, and which is used; PROFILE_BY_*. */
-#define PROFILE_BY_NONE	  0 /* asked for: as timers */
+#define PROFILE_BY_NONE	  0 /* asked for: as any */
 #define PROFILE_BY_PERF	  1
 #define PROFILE_BY_TIMERS 2
 #define PROFILE_BY_ANY	  3 /* asked for: perf events, else timers; used: both, some threads could have no event */
@@ -286,6 +287,9 @@ static void profile_scan(void)
 static void profile_round(void)
 {
 	ktr__source_round(false);
+	/* What is loaded while other code is strange would be looked for a second later. */
+	if (ktr__source_is_strange())
+		ktr__maps_look();
 	__atomic_store_n(&ktr__agent_often_ms, ktr__source_pause_ms(), __ATOMIC_RELAXED);
 }
 
@@ -332,7 +336,7 @@ static int profile_enable_source(struct ktr_provider_probe *probe, uint64_t peri
 					     .otherwise = profile_otherwise };
 	struct ktr_error why_not = KTR_ERROR_NONE;
 
-	if (asked == PROFILE_BY_TIMERS || asked == PROFILE_BY_NONE) {
+	if (asked == PROFILE_BY_TIMERS) {
 		profile_say(PROFILE_BY_TIMERS, NULL);
 		return 1;
 	}
@@ -486,6 +490,7 @@ static void profile_after_fork_child(void)
 static void profile_forget(void)
 {
 	ktr__maps_forked();
+	ktr__tail_forked();
 	/* Its parent feeds the session, and has the kernel's samples; the child has timers. */
 	if (ktr__source_forked())
 		__atomic_store_n(&ktr__agent_often, NULL, __ATOMIC_RELEASE);
@@ -505,7 +510,7 @@ static void profile_knobs(void)
 	static const struct ktr_knob asked = { .name = "debug.ktr.profile.source",
 					       .type = KTR_KNOB_UINT,
 					       .access = KTR_KNOB_RWTUN,
-					       .help = "where samples come from: 1 perf events, 0, 2 timers of threads, 3 "
+					       .help = "where samples come from: 1 perf events, 2 timers of threads, 0, 3 "
 						       "perf events where they can be had, else timers",
 					       .initial = "0",
 					       .environment = "KTR_PROFILE_SOURCE",

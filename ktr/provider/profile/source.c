@@ -16,14 +16,11 @@
 #include "ktr/provider/kernel/kernel_events.h"
 #include "ktr/provider/profile/followed.h"
 #include "ktr/provider/profile/maps.h"
+#include "ktr/provider/profile/tell.h"
 #include "ktr/provider/profile/unwind.h"
 #include "ktr/provider/registry/rows.h"
 #include "ktr/provider/timer/threads.h"
-#include "ktr/record/count.h"
-#include "ktr/record/freeze.h"
 #include "ktr/record/own.h"
-#include "ktr/record/payload.h"
-#include "ktr/record/trigger.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,31 +33,16 @@
 #define SOURCE_SHORT  2	     /* so often */
 #define SOURCE_RECORD (SOURCE_STACK + 96u)
 #define SOURCE_RING   (512u << 10) /* [bytes] of a thread, at most */
-#define SOURCE_MS     20		/* between two rounds, at most */
+#define SOURCE_MS     50 /* between two rounds, at most: fewer cost less, and a killed program loses one */
 #define SOURCE_YOUNG  16 /* [samples] of a thread: its time is told to the sample until then */
 #define SOURCE_NEWS   64 /* threads that the kernel has told of, and that may tell of themselves yet */
 
-static const char source_user[] = "user", source_kernel[] = "kernel", source_missed[] = "missed",
-		  source_lost[] = "lost";
-
 static struct ktr__kernel_events *source_events;
-static struct ktr_provider_probe *source_probe; /* atomic; NULL: it is off */
 static pid_t source_pid; /* who switched it on */
-static uint64_t source_period_ns;
 static int (*source_otherwise)(uint32_t tid, bool late);
 static bool source_its_end;
 static uint32_t source_strange;  /* atomic */
 static unsigned source_ms;
-
-/* What is taken, until the next time. */
-static struct source_taken {
-	struct ktr__kernel_entry entry;
-	size_t slot;
-	char name[16];
-} *source_taken;
-static struct ktr__kernel_entry *source_entries; /* the same, in the order of time */
-static uint64_t (*source_slots)[KTR__KERNEL_WORDS];
-static size_t source_n, source_room, source_n_slots, source_slots_room;
 static uint64_t source_until_ns;
 
 static uint32_t source_news[SOURCE_NEWS];
@@ -69,126 +51,6 @@ static unsigned source_n_news, source_n_old_news;
 static uint32_t source_refused[SOURCE_NEWS]; /* threads that can have no event, or none any more, in this round */
 static unsigned source_n_refused;
 static int source_refused_code; /* of the first thread that had none. Atomic */
-
-/* ---- events ---- */
-
-static bool source_rooms(size_t n_slots)
-{
-	if (source_n == source_room) {
-		size_t room = source_room ? 2 * source_room : 256;
-		struct source_taken *more = realloc(source_taken, room * sizeof(*more));
-		struct ktr__kernel_entry *entries = more ? realloc(source_entries, room * sizeof(*entries)) : NULL;
-
-		source_taken = more ? more : source_taken;
-		source_entries = entries ? entries : source_entries;
-		if (!entries)
-			return false;
-		source_room = room;
-	}
-	if (source_n_slots + n_slots > source_slots_room) {
-		size_t room = 2 * source_slots_room + 1024;
-		void *more = realloc(source_slots, room * sizeof(*source_slots));
-
-		if (!more)
-			return false;
-		source_slots = more;
-		source_slots_room = room;
-	}
-	return true;
-}
-
-static struct source_taken *source_entry(const struct ktr__followed *thread, uint64_t ns)
-{
-	struct source_taken *at;
-
-	if (!source_rooms(KTR_SLOTS_MAX)) {
-		ktr__count_drop(&ktr__rec.control->drop_no_ring);
-		return NULL;
-	}
-	at = &source_taken[source_n++];
-	*at = (struct source_taken){ .entry = { .ns = ns, .cpu = thread->cpu, .tid = thread->tid },
-				     .slot = source_n_slots };
-	return at;
-}
-
-/* Is an event of the probe's recorded? Counts it where that is asked for, as ktr/record/record.c does. */
-static bool source_wants(const struct ktr_site *site, const uint64_t *arg)
-{
-	const struct ktr_control *control = ktr__rec.control;
-	uint8_t override;
-
-	if (!site->id || !(KTR__GATE() & site->mask) || __atomic_load_n(&control->frozen, __ATOMIC_RELAXED))
-		return false;
-	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
-	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) &&
-					  site->mask & __atomic_load_n(&control->count, __ATOMIC_RELAXED))) {
-		uint64_t *counts = ktr__counts(site->id);
-
-		if (counts)
-			__atomic_fetch_add(&counts[site->id], 1, __ATOMIC_RELAXED);
-	}
-	if (override & KTR_SITE_OFF)
-		return false;
-	if (!(override & KTR_SITE_ON) && !(site->mask & __atomic_load_n(&control->record, __ATOMIC_RELAXED)))
-		return false;
-	if (override & KTR_SITE_TRIGGER && ktr__trigger_event(site, arg))
-		ktr__freeze_event(site, false);
-	return true;
-}
-
-static void source_tell(struct ktr__followed *thread, uint64_t ns, uint64_t n_ticks, const char *how,
-			const struct ktr__frames *frames)
-{
-	struct ktr_provider_probe *probe = __atomic_load_n(&source_probe, __ATOMIC_ACQUIRE);
-	const uint64_t arg[KTR_ARGS_MAX] = { n_ticks, n_ticks * source_period_ns, (uintptr_t)how,
-					     (uintptr_t)frames };
-	struct source_taken *at;
-	struct ktr__image image;
-
-	thread->n_told += n_ticks;
-	/* What was due before it was switched off is told after that, too. */
-	if (!probe || !(ktr__provider_on(probe) || source_its_end) || !source_wants(&probe->site, arg))
-		return;
-	at = source_entry(thread, ns);
-	if (!at)
-		return;
-	ktr__image_make(&image, &probe->site, arg);
-	source_slots[source_n_slots][1] = probe->site.id;
-	memcpy(&source_slots[source_n_slots][2], image.arg, sizeof(image.arg));
-	for (unsigned i = 1; i < image.n_slots; i++)
-		memcpy(&source_slots[source_n_slots + i][1], image.cont[i - 1], KTR_CONT_BYTES);
-	at->entry.n_slots = (unsigned)image.n_slots;
-	source_n_slots += image.n_slots;
-}
-
-static uint64_t source_due(const struct ktr__followed *thread, uint64_t cpu_ns)
-{
-	return cpu_ns < thread->first_ns ? 0 : (cpu_ns - thread->first_ns) / source_period_ns + 1;
-}
-
-/* What was due to a thread and has not come. Where the kernel does not let us see its own, it is that. */
-static void source_tell_due(struct ktr__followed *thread, uint64_t due, uint64_t ns)
-{
-	const char *how = thread->event.user_only ? source_kernel : source_missed;
-	const struct ktr__frames none = { .word = 0 };
-
-	if (due > thread->n_told)
-		source_tell(thread, ns, due - thread->n_told, how, &none);
-}
-
-static void source_tell_missing(struct ktr__followed *thread, uint64_t cpu_ns, uint64_t ns)
-{
-	source_tell_due(thread, source_due(thread, cpu_ns), ns);
-}
-
-/* The kernel's own, by now: a round later, for what was lost is told with what comes after it. */
-static void source_tell_kernel(struct ktr__followed *thread)
-{
-	uint64_t due = thread->n_due;
-
-	thread->n_due = source_due(thread, ktr__followed_cpu_ns(thread->tid));
-	source_tell_due(thread, due, source_until_ns);
-}
 
 /* ---- records ---- */
 
@@ -232,7 +94,7 @@ static void source_sample(struct ktr__followed *thread, const struct perf_event_
 		if (strange && !__atomic_exchange_n(&source_strange, 1, __ATOMIC_RELAXED))
 			ktr__rows_wake();
 	}
-	source_tell(thread, sample->ns, 1, in_kernel ? source_kernel : source_user, &frames);
+	ktr__tell_ticks(thread, sample->ns, 1, in_kernel ? ktr__tell_kernel : ktr__tell_user, &frames);
 }
 
 /* The time of a record: that of a sample is its first word, others have it before their CPU, at the end. */
@@ -249,17 +111,6 @@ static void source_new(uint32_t tid)
 		source_news[source_n_news++] = tid;
 }
 
-/* Its name changes: pid, tid, then the name. */
-static void source_name(const struct ktr__followed *thread, const char *name, size_t n, uint64_t ns)
-{
-	struct source_taken *at = source_entry(thread, ns);
-
-	if (!at)
-		return;
-	memcpy(at->name, name, n < sizeof(at->name) ? n : sizeof(at->name) - 1);
-	at->entry.name = at->name;
-}
-
 static uint64_t source_due_left(struct ktr__followed *thread)
 {
 	uint64_t due, cpu_ns = ktr__followed_cpu_ns(thread->tid);
@@ -267,7 +118,7 @@ static uint64_t source_due_left(struct ktr__followed *thread)
 	thread->is_over = !cpu_ns || __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == KTR__FOLLOWED_ENDED;
 	if (thread->is_over) /* as it says, or nobody knows */
 		cpu_ns = thread->end_ns ? thread->end_cpu_ns : UINT64_MAX / 2;
-	due = source_due(thread, cpu_ns) + (!thread->is_over && thread->n_told >= SOURCE_YOUNG);
+	due = ktr__followed_due(thread, cpu_ns) + (!thread->is_over && thread->n_told >= SOURCE_YOUNG);
 	return due > thread->n_told ? due - thread->n_told : 0;
 }
 
@@ -299,14 +150,14 @@ static bool source_record(struct ktr__followed *thread, const struct perf_event_
 		memcpy(&n_lost, body + 8, sizeof(n_lost));
 		n_lost = n_lost < *left ? n_lost : *left;
 		if (n_lost)
-			source_tell(thread, ns, n_lost, source_lost, &none);
+			ktr__tell_ticks(thread, ns, n_lost, ktr__tell_lost, &none);
 		*left -= n_lost;
 		break;
 	case PERF_RECORD_COMM:
 		/* It lies in the ring of who has set the name. */
 		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC) &&
 		    memcmp(body + 4, &thread->tid, sizeof(thread->tid)) == 0)
-			source_name(thread, body + 8, strnlen(body + 8, 16), ns);
+			ktr__tell_name(thread, body + 8, strnlen(body + 8, 16), ns);
 		break;
 	case PERF_RECORD_FORK:
 		if (fork->pid == fork->ppid && fork->tid != fork->pid)
@@ -364,16 +215,47 @@ static bool source_read(struct ktr__followed *thread, const struct ktr__task_eve
 	return ended;
 }
 
+static bool source_is_over(struct ktr__followed *thread)
+{
+	source_due_left(thread);
+	return thread->is_over;
+}
+
+/* Is there a sample of an event up to the moment? */
+static bool source_has_sample(const struct ktr__task_event *event)
+{
+	const struct perf_event_header *header;
+	uint64_t tail, head;
+
+	if (!event->map)
+		return false;
+	tail = event->map->data_tail;
+	head = __atomic_load_n(&event->map->data_head, __ATOMIC_ACQUIRE);
+	for (; tail != head && (header = source_next(event, tail, head)) != NULL; tail += header->size)
+		if (header->type == PERF_RECORD_SAMPLE)
+			return true;
+	return false;
+}
+
+/* The first sample of a thread that has begun. */
+static void source_read_first(struct ktr__followed *thread)
+{
+	bool is_done = false;
+
+	if (!thread->first.map)
+		return;
+	if (thread->first_may_wait && source_has_sample(&thread->event)) {
+		is_done = true;
+	} else if (!thread->first_may_wait || source_is_over(thread)) {
+		source_read(thread, &thread->first, &is_done);
+	}
+	if (is_done)
+		ktr__followed_went(thread);
+}
+
 static void source_ended(struct ktr__followed *thread)
 {
-	struct source_taken *at = source_entry(thread, source_until_ns);
-
-	if (at) {
-		memcpy(at->name, thread->name, sizeof(at->name));
-		at->name[sizeof(at->name) - 1] = '\0';
-		at->entry.name = at->name[0] ? at->name : NULL;
-		at->entry.ends = true;
-	}
+	ktr__tell_ends(thread, source_until_ns);
 	ktr__followed_let_go(thread);
 }
 
@@ -381,12 +263,12 @@ static void source_ended(struct ktr__followed *thread)
 static void source_refuse(struct ktr__followed *thread, int code)
 {
 	if (code == -ESRCH) {
-		ktr__followed_let_go(thread);
+		ktr__followed_gone(thread);
 		return;
 	}
 	if (!ktr__followed_refuse(thread))
 		return;
-	source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
+	ktr__tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
 	ktr__source_refused(code);
 	if (source_n_refused < SOURCE_NEWS) /* others are found by the scan */
 		source_refused[source_n_refused++] = thread->tid;
@@ -399,9 +281,8 @@ static bool source_read_all(struct ktr__followed *thread, int *code)
 
 	/* Its first events, before they are read; others after the one before. */
 	*code = thread->event.map ? 0 : ktr__followed_adopt(thread);
-	source_read(thread, &thread->first, &had_sample);
-	if (had_sample)
-		ktr__followed_went(thread);
+	ktr__tell_late(thread, source_until_ns);
+	source_read_first(thread);
 	ended = source_read(thread, &thread->event, &had_sample);
 	*code = *code ? *code : ktr__followed_adopt(thread);
 	return ended;
@@ -415,28 +296,23 @@ static void source_thread(struct ktr__followed *thread, uint32_t state)
 	if (state == KTR__FOLLOWED_REFUSED)
 		return;
 	ended = source_read_all(thread, &code);
-	if (state == KTR__FOLLOWED_ENDED && thread->end_ns <= source_until_ns) {
-		source_tell_missing(thread, thread->end_cpu_ns, thread->end_ns);
-		source_ended(thread); /* samples may have come since */
+	if (state == KTR__FOLLOWED_ENDED && (thread->end_ns <= source_until_ns || source_its_end)) {
+		ktr__tell_missing(thread, thread->end_cpu_ns,
+				  thread->end_ns < source_until_ns ? thread->end_ns : source_until_ns);
+		/* Its place is its own until nobody can find it any more, and take it for one that has nothing. */
+		if (ended || source_its_end || !ktr__followed_cpu_ns(thread->tid))
+			source_ended(thread);
 	} else if (ended && state != KTR__FOLLOWED_ENDED) {
 		source_ended(thread);
 	} else if (source_its_end) {
-		source_tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
+		ktr__tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
 	} else if (code && !thread->event.map) {
 		source_refuse(thread, code);
 	} else if (thread->n_short >= SOURCE_SHORT && !thread->is_wide) {
 		ktr__followed_widen(thread);
 	} else if (thread->event.user_only && state == KTR__FOLLOWED_THERE) {
-		source_tell_kernel(thread);
+		ktr__tell_in_kernel(thread, source_until_ns);
 	}
-}
-
-static int source_order(const void *a, const void *b)
-{
-	const struct ktr__kernel_entry *x = a, *y = b;
-
-	/* What is due to a thread comes before its end. */
-	return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : x->ends - y->ends;
 }
 
 /* One that has nothing yet. */
@@ -474,7 +350,7 @@ static void source_take_refused(void)
 
 static const struct ktr__kernel_entry *source_take(uint64_t until_ns, size_t *n)
 {
-	source_n = source_n_slots = 0;
+	ktr__tell_round(source_its_end);
 	*n = 0;
 	if (ktr__own.sealed)
 		return NULL;
@@ -484,17 +360,7 @@ static const struct ktr__kernel_entry *source_take(uint64_t until_ns, size_t *n)
 	ktr__maps_leave();
 	source_take_news();
 	source_take_refused();
-	for (size_t i = 0; i < source_n; i++) {
-		struct ktr__kernel_entry *entry = &source_entries[i];
-
-		*entry = source_taken[i].entry;
-		entry->slot = (const uint64_t(*)[KTR__KERNEL_WORDS])source_slots + source_taken[i].slot;
-		entry->name = entry->name ? source_taken[i].name : NULL;
-	}
-	if (source_n)
-		qsort(source_entries, source_n, sizeof(*source_entries), source_order);
-	*n = source_n;
-	return source_entries;
+	return ktr__tell_all(n);
 }
 
 /* ---- life ---- */
@@ -549,7 +415,6 @@ int ktr__source_start(const struct ktr__source_ask *asked, struct ktr_error *why
 	code = ktr__followed_start(&ask, why);
 	if (code)
 		return code;
-	source_period_ns = asked->period_ns;
 	source_otherwise = asked->otherwise;
 	__atomic_store_n(&source_refused_code, 0, __ATOMIC_RELAXED);
 	source_set_pause(asked->period_ns, ask.ring_bytes);
@@ -564,21 +429,22 @@ int ktr__source_start(const struct ktr__source_ask *asked, struct ktr_error *why
 			       ktr_error_set(why, ENOMEM, "no memory");
 	}
 	source_pid = getpid();
-	__atomic_store_n(&source_probe, asked->probe, __ATOMIC_RELEASE);
+	ktr__tell_begin(asked->probe, asked->period_ns);
 	source_scan(false);
+	ktr__followed_settle();
 	return 0;
 }
 
 /* A child of a fork that the C library does not know of has none of the rings. */
 bool ktr__source_is_on(void)
 {
-	return __atomic_load_n(&source_probe, __ATOMIC_ACQUIRE) != NULL && source_pid == getpid();
+	return ktr__tell_is_on() && source_pid == getpid();
 }
 
 void ktr__source_stop(void)
 {
 	ktr__source_round(true);
-	__atomic_store_n(&source_probe, NULL, __ATOMIC_RELEASE);
+	ktr__tell_end();
 	ktr__kernel_events_unlead();
 	ktr__followed_stop();
 	ktr__kernel_events_free(source_events);
@@ -624,6 +490,7 @@ static void source_scan_refused(struct ktr__followed *thread, uint32_t state)
 
 void ktr__source_scan(void)
 {
+	ktr__followed_retry();
 	ktr__followed_each(source_scan_refused);
 	source_scan(true);
 }
@@ -644,6 +511,11 @@ unsigned ktr__source_pause_ms(void)
 	return source_ms;
 }
 
+bool ktr__source_is_strange(void)
+{
+	return __atomic_load_n(&source_strange, __ATOMIC_RELAXED);
+}
+
 bool ktr__source_was_strange(void)
 {
 	return __atomic_exchange_n(&source_strange, 0, __ATOMIC_RELAXED);
@@ -651,14 +523,10 @@ bool ktr__source_was_strange(void)
 
 bool ktr__source_forked(void)
 {
-	if (!__atomic_exchange_n(&source_probe, NULL, __ATOMIC_ACQ_REL))
+	if (!ktr__tell_end())
 		return false;
 	source_events = NULL;
-	/* Another thread of the parent's may have been making them larger. */
-	source_taken = NULL;
-	source_entries = NULL;
-	source_slots = NULL;
-	source_room = source_slots_room = 0;
+	ktr__tell_forked();
 	ktr__kernel_events_forked();
 	ktr__followed_forked();
 	return true;

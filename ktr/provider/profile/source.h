@@ -45,7 +45,8 @@ void ktr__source_round(bool its_end);
 /* [ms] between two rounds. */
 unsigned ktr__source_pause_ms(void);
 
-/* A stack went through what is not known, since this was asked the last time. */
+/* A stack went through what is not known, since it was asked the last time whether one did. */
+bool ktr__source_is_strange(void);
 bool ktr__source_was_strange(void);
 
 /* In the child of a fork it is off. True: it was on. */

@@ -16,6 +16,7 @@
 #include "ktr/provider/profile/unwind.h"
 
 #include "ktr/provider/profile/maps.h"
+#include "ktr/provider/profile/tail.h"
 #include "ktr/record/own.h"
 
 #include <signal.h>
@@ -38,6 +39,8 @@ struct unwind {
 	uint64_t end;              /* [sp, end) can be read */
 	bool is_exact;             /* pc is where it was interrupted, not where a call returns to */
 	bool by_pointer;           /* the last step was by the frame pointer, so it is one */
+	bool follows;              /* the last step was by registers, and words between sp and end, alone */
+	uint64_t bp_at, zero_at;   /* that it has read bp from, and a 0 that is where a caller would be; 0: none */
 	const ucontext_t *context; /* of the handler that we are in */
 	const char *copy;          /* where what is at `low` lies; NULL: there */
 	uint64_t low;              /* of a copy: less is not in it */
@@ -135,7 +138,9 @@ static enum unwind_step unwind_to(struct unwind *u, uint64_t cfa, uint64_t bp_at
 		return UNWIND_CUT;
 	u->pc = pc;
 	u->sp = cfa;
-	u->is_exact = u->by_pointer = false;
+	u->bp_at = bp_at;
+	u->zero_at = pc ? 0 : cfa - 8;
+	u->is_exact = u->by_pointer = u->follows = false;
 	return pc ? UNWIND_ON : UNWIND_END;
 }
 
@@ -177,11 +182,13 @@ static enum unwind_step unwind_pointer(struct unwind *u, const struct ktr__map_o
 static enum unwind_step unwind_row(struct unwind *u, const struct ktr__cfi_row *row)
 {
 	uint64_t cfa = row->kind == KTR__CFI_RBP || row->kind == KTR__CFI_AT_RBP ? u->bp : u->sp, bp_at;
+	bool is_at = row->kind == KTR__CFI_AT_RSP || row->kind == KTR__CFI_AT_RBP;
+	enum unwind_step step;
 
 	cfa += (uint64_t)(int64_t)row->cfa;
 	if (row->kind == KTR__CFI_PLT)
 		cfa = u->sp + ((u->pc & 15) >= (uint64_t)row->extra ? 16 : 8);
-	if (row->kind == KTR__CFI_AT_RSP || row->kind == KTR__CFI_AT_RBP) {
+	if (is_at) {
 		if (!unwind_read(u, cfa, &cfa))
 			return UNWIND_CUT;
 		cfa += (uint64_t)row->extra;
@@ -189,7 +196,9 @@ static enum unwind_step unwind_row(struct unwind *u, const struct ktr__cfi_row *
 	bp_at = row->rbp == KTR__CFI_AT_IT  ? u->bp
 		: row->rbp == KTR__CFI_SAME ? 0
 					    : cfa + (uint64_t)(int64_t)row->rbp;
-	return unwind_to(u, cfa, bp_at);
+	step = unwind_to(u, cfa, bp_at);
+	u->follows = !is_at;
+	return step;
 }
 
 /* Most callers lie where who is called does. */
@@ -216,16 +225,50 @@ static enum unwind_step unwind_step(struct unwind *u, unsigned *n_signals, bool 
 	return unwind_row(u, row);
 }
 
+/* Has it been there before? Then frames and *n have the rest. */
+static bool unwind_known(struct ktr__frames *frames, struct unwind *u, struct ktr__tail *tail, unsigned *n)
+{
+	const struct ktr__tail_frame here = { u->pc, u->sp, u->bp, u->bp_at }, *rest;
+	unsigned n_inner = *n, n_rest;
+
+	ktr__tail_add(tail, &here, u->follows);
+	rest = ktr__tail_rest(tail, &n_rest);
+	if (!rest || n_inner + 1 + n_rest > KTR_STACK_MAX)
+		return false;
+	frames->pcs[(*n)++] = u->pc;
+	for (unsigned i = 0; i < n_rest; i++)
+		frames->pcs[(*n)++] = rest[i].pc;
+	if (n_rest < n_inner)
+		ktr__tail_joins(tail);
+	return true;
+}
+
 static void unwind_all(struct ktr__frames *frames, struct unwind *u, bool *strange)
 {
+	struct ktr__tail *tail = u->copy ? NULL : ktr__tail_take(u->end, ktr__maps_turn());
 	enum unwind_step step = UNWIND_ON;
 	unsigned n = 0, n_signals = 0;
+	bool is_known = tail && !u->is_exact && unwind_known(frames, u, tail, &n);
 
 	*strange = false;
-	while (step == UNWIND_ON && n < KTR_STACK_MAX) {
+	while (!is_known && step == UNWIND_ON && n < KTR_STACK_MAX) {
 		frames->pcs[n++] = u->is_exact ? u->pc + 1 : u->pc;
 		step = unwind_step(u, &n_signals, strange);
+		if (step != UNWIND_ON || !tail)
+			continue;
+		if (n_signals) { /* it may have led to another stack */
+			ktr__tail_give(tail);
+			tail = NULL;
+		} else {
+			is_known = unwind_known(frames, u, tail, &n);
+		}
 	}
+	if (is_known)
+		step = UNWIND_END;
+	else if (tail && step == UNWIND_END)
+		ktr__tail_ends(tail, u->zero_at);
+	if (tail)
+		ktr__tail_give(tail);
 	frames->word = n * 8ull | (step == UNWIND_END ? 0 : KTR_PAYLOAD_CUT);
 	for (unsigned i = n; i < 12; i++)
 		frames->pcs[i] = 0;

@@ -72,7 +72,7 @@ static bool agent_rest(uint32_t change, unsigned ms)
 	while (!woken && __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE)) {
 		unsigned often_ms = __atomic_load_n(&ktr__agent_often_ms, __ATOMIC_RELAXED);
 
-		if (ms <= often_ms)
+		if (ms < often_ms)
 			break;
 		woken = ktr__rows_wait(change, often_ms);
 		ms -= often_ms;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What a program notices of a profiler that the kernel takes samples for. Its table of descriptors: it sees none of ours, closes
 # none, gives its children none, and nothing of its own stays open by us; with no descriptor left; with another user's rights.
-# Threads that can have no event, or no further one, or none yet, have timers, which is said once, and the sum of each is its time.
+# Threads that can have no event, or no further one, have timers, which is said once, and the sum of each is its time; so it is of
+# one that ends before it has its event.
 # Filters of system calls that end the process: known before, or given later. A message queue that is to notify. The main thread
 # ends first. Threads with the smallest stacks, met by timers that begin later.
 . "$(dirname "$0")/../lib.inc"
@@ -21,7 +22,7 @@ profile() { # TRACE OPTIONS... PROGRAM...: its exit status
 	trace=$dir/$1
 	shift
 	rm -rf "$trace"
-	timeout 300 "$ktr" profile --source any -o "$trace" "$@" >"$dir/out" 2>"$dir/err"
+	timeout 300 "$ktr" profile -o "$trace" "$@" >"$dir/out" 2>"$dir/err"
 }
 # Of each thread that said so its time, to NS and a fiftieth; and of all of them, that share came while they ran [percent].
 agree() { # TRACE WHAT NS SHARE
@@ -62,7 +63,8 @@ attached() {
 	host=$!
 	exec 9>"$dir/go"
 	await 'became $host "$program"'
-	"$ktr" profile --source any -p $host "$@" -o "$dir/p" 2>"$dir/err" &
+	: >"$dir/err"
+	"$ktr" profile -p $host "$@" -o "$dir/p" 2>"$dir/err" &
 	profiler=$!
 	await 'grep -q "system calls" "$dir/err" || ! kill -0 $profiler 2>/dev/null'
 	echo >&9 2>/dev/null
@@ -79,7 +81,7 @@ attached() {
 # ---- where perf events end the process ----
 
 profile k "$dir/refused" perf_event_open=kill "$prog" another || fail "a filter that it inherits ends it: $? $(cat "$dir/err")"
-timeout 300 "$dir/refused" perf_event_open=kill "$ktr" profile --source any -o "$dir/k2" "$prog" another >"$dir/out" 2>"$dir/err" ||
+timeout 300 "$dir/refused" perf_event_open=kill "$ktr" profile -o "$dir/k2" "$prog" another >"$dir/out" 2>"$dir/err" ||
 	fail "a filter that ktr has: $? $(cat "$dir/err")"
 told 'a filter that ktr has' 'by timers of threads, for perf events cannot be had (the program has a filter of system calls'
 agree k2 'a filter that ktr has' 8000000 70
@@ -114,9 +116,10 @@ fi
 # Who is to be notified by a message queue is forgotten when the process closes a descriptor of it, in whatever table.
 name=ktr-profile-host-$$
 mkfifo "$dir/line"
-"$ktr" profile --source any -s "$name" -o "$dir/q" "$prog" queue <"$dir/line" >"$dir/said" 2>"$dir/err" &
+"$ktr" profile -s "$name" -o "$dir/q" "$prog" queue <"$dir/line" >"$dir/said" 2>"$dir/err" &
 host=$!
 exec 9>"$dir/line"
+await '[ "$("$ktr" sysctl -n -s "$name" debug.ktr.profile.used 2>/dev/null)" = 1 ]' || fail 'a queue: no perf events'
 await '"$ktr" probe disable -s "$name" "profile:::" >"$dir/log" 2>&1' || fail "a queue: $(cat "$dir/log")"
 await '[ "$("$ktr" sysctl -n -s "$name" debug.ktr.profile.used)" = 0 ]' || fail 'a queue: the probe stays on'
 echo >&9
@@ -138,10 +141,19 @@ host=
 
 for how in 0 3 steady once; do
 	rm -rf "$dir/t"
-	LD_PRELOAD=$dir/shim.so PERF_SHIM=$how timeout 300 "$ktr" profile --source any -o "$dir/t" "$prog" many 4 2500 \
+	LD_PRELOAD=$dir/shim.so PERF_SHIM=$how timeout 300 "$ktr" profile -o "$dir/t" "$prog" many 4 2500 \
 		>"$dir/out" 2>"$dir/err" || fail "refused, $how: $? $(cat "$dir/err")"
 	agree t "refused, $how" 8000000 70
 	[ $how = once ] || told "refused, $how" 'some threads can have no perf event (Too many open files), and have timers'
+done
+
+# None yet, before they end: their time is told; also of one that is found before it has told of itself.
+for how in late found; do
+	rm -rf "$dir/t"
+	LD_PRELOAD=$dir/shim.so PERF_SHIM=$how timeout 300 "$ktr" profile -o "$dir/t" "$prog" another >"$dir/out" 2>"$dir/err" ||
+		fail "an event comes too late, $how: $? $(cat "$dir/err")"
+	agree t "an event comes too late, $how" 8000000 0
+	is "an event comes too late, $how: timers" "$(grep timers "$dir/out")" 'timers 0'
 done
 
 # A user other than root: little memory, and less is told.
@@ -157,7 +169,7 @@ as_nobody() { # TRACE PROGRAM...
 	rm -rf "$dir/nobody/$1" "$dir/$1"
 	trace=$dir/nobody/$1 copy=$dir/$1
 	shift
-	(ulimit -l 0 && KTR_DIR='' exec setpriv --reuid=65534 --regid=65534 --clear-groups timeout 300 "$ktr" profile --source any -F 997 \
+	(ulimit -l 0 && KTR_DIR='' exec setpriv --reuid=65534 --regid=65534 --clear-groups timeout 300 "$ktr" profile -F 997 \
 		-o "$trace" "$@") >"$dir/out" 2>"$dir/err" || fail "another user: $* $? $(cat "$dir/err")"
 	cp -r "$trace" "$copy"
 }

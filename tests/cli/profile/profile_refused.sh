@@ -72,7 +72,7 @@ echo "$errors" | while IFS=: read -r number text; do
 	is "timer_create, $number: the program" "$(cat "$dir/out")" done
 	# Without perf events they are by timers, which is said.
 	rm -rf "$dir/t"
-	status 7 "$dir/refused" "perf_event_open=$number" "$ktr" profile --source any -o "$dir/t" "$dir/works"
+	status 7 "$dir/refused" "perf_event_open=$number" "$ktr" profile -o "$dir/t" "$dir/works"
 	said "perf_event_open, $number" "by timers of threads, for perf events cannot be had (perf_event_open(2): $text)"
 	status 0 "$ktr" report --profile "$dir/t"
 	grep -q ' works' "$dir/out" || fail "perf_event_open, $number: no samples: $(cat "$dir/out")"

@@ -41,7 +41,7 @@ agree() { # TRACE WHAT NS
 for how in '--source timers' refused; do
 	case $how in
 	refused)
-		timeout 300 "$dir/refused" perf_event_open "$ktr" profile --source any -o "$dir/r" "$prog" shares >"$dir/out" 2>"$dir/err"
+		timeout 300 "$dir/refused" perf_event_open "$ktr" profile -o "$dir/r" "$prog" shares >"$dir/out" 2>"$dir/err"
 		;;
 	*) profile r --source timers "$prog" shares ;;
 	esac || fail "$how: $(cat "$dir/err")"
@@ -69,12 +69,13 @@ case $(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0) in
 	host=$!
 	exec 9>"$dir/go"
 	await 'became $host "$dir/small"'
-	"$ktr" profile -p $host --source any --off-cpu -o "$dir/p" 2>"$dir/err" &
+	: >"$dir/err"
+	"$ktr" profile -p $host --off-cpu -o "$dir/p" 2>"$dir/err" &
 	profiler=$!
 	await 'grep -q "system calls" "$dir/err" || ! kill -0 $profiler 2>/dev/null'
 	echo >&9
 	is 'its knobs' "$("$ktr" sysctl -p $host debug.ktr.profile | tr '\n' ' ')" \
-		"debug.ktr.profile.source: 3 debug.ktr.profile.used: $(grep -c 'by perf events' "$dir/err" | sed 's/0/2/') debug.ktr.profile.filters: 0 "
+		"debug.ktr.profile.source: 0 debug.ktr.profile.used: $(grep -c 'by perf events' "$dir/err" | sed 's/0/2/') debug.ktr.profile.filters: 0 "
 	await 'grep -q " " "$dir/said"' || fail "attached: it says nothing: $(cat "$dir/err")"
 	kill -INT $profiler
 	wait $profiler || fail "attached: $(cat "$dir/err")"
@@ -185,7 +186,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/ker
 	chmod 777 "$dir/nobody" && chmod 755 "$dir"
 	rm -rf "$dir/nobody/t"
 	if (cd "$dir/nobody" && KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups "$prog" stack) 2>/dev/null; then
-		KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups timeout 300 "$ktr" profile --source any \
+		KTR_DIR='' setpriv --reuid=65534 --regid=65534 --clear-groups timeout 300 "$ktr" profile \
 			-o "$dir/nobody/t" "$prog" shares \
 			>"$dir/out" 2>"$dir/err" || fail "another user: $(cat "$dir/err")"
 		is 'another user: lines about it' "$(grep -c 'by perf events: no signal is sent' "$dir/err")" 1

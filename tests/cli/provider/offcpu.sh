@@ -94,6 +94,7 @@ attached() {
 	host=$!
 	exec 9>"$dir/go"
 	await 'became "$host" "$prog.now" && grep -q " S " "/proc/$host/stat"'
+	: >"$dir/err"
 	# shellcheck disable=SC2086 # words
 	"$ktr" profile -p $host --off-cpu $options -o "$dir/$trace" 2>"$dir/err" &
 	profiler=$!

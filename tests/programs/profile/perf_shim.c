@@ -2,16 +2,26 @@
 /*
  * To be preloaded behind the agent: of perf_event_open(2) for another thread's, that many succeed, PERF_SHIM, and
  * all others fail with EMFILE; "once": those alone fail whose period is a random one, of a thread that begins;
- * "steady": all others.
+ * "steady": all others. "late": each is asked for only when the thread has ended; "found": likewise, and a thread
+ * begins, for the profiler, when one has been asked for it by another thread.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#define NAPS 20000 /* of 1 ms */
+
+static pid_t asked; /* whom an event was asked for last. Atomic */
 
 static long shim_call(long number, const long *arg)
 {
@@ -32,11 +42,49 @@ static int shim_refuses(const struct perf_event_attr *attr, pid_t tid)
 	static int n;
 	const char *how = getenv("PERF_SHIM");
 
-	if (!how || !tid)
+	if (!how || !tid || strcmp(how, "late") == 0 || strcmp(how, "found") == 0)
 		return 0;
 	if (strcmp(how, "once") == 0 || strcmp(how, "steady") == 0)
 		return (attr->sample_period == (1000000000 + 997 / 2) / 997) == (*how == 's');
 	return __atomic_fetch_add(&n, 1, __ATOMIC_RELAXED) >= atoi(how);
+}
+
+static int shim_is(const char *what)
+{
+	const char *how = getenv("PERF_SHIM");
+
+	return how && strcmp(how, what) == 0;
+}
+
+static void shim_nap(void)
+{
+	const struct timespec nap = { 0, 1000000 };
+
+	nanosleep(&nap, NULL);
+}
+
+/* Until the thread is there no more; but the main thread. */
+static void shim_waits(pid_t tid)
+{
+	if (!tid || tid == getpid() || !(shim_is("late") || shim_is("found")))
+		return;
+	__atomic_store_n(&asked, tid, __ATOMIC_RELEASE);
+	for (int i = 0; i < NAPS && tgkill(getpid(), tid, 0) == 0; i++)
+		shim_nap();
+}
+
+/* What the profiler does first in a thread that begins. */
+int pthread_setspecific(pthread_key_t key, const void *value)
+{
+	static __thread int again;
+	int (*real)(pthread_key_t, const void *) =
+		(int (*)(pthread_key_t, const void *))(uintptr_t)dlsym(RTLD_NEXT, "pthread_setspecific");
+	pid_t tid = gettid();
+
+	if (tid != getpid() && shim_is("found") && !again++)
+		for (int i = 0; i < NAPS && __atomic_load_n(&asked, __ATOMIC_ACQUIRE) != tid; i++)
+			shim_nap();
+	return real(key, value);
 }
 
 long syscall(long number, ...)
@@ -48,6 +96,8 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		arg[i] = va_arg(list, long);
 	va_end(list);
+	if (number == SYS_perf_event_open)
+		shim_waits((pid_t)arg[1]);
 	if (number == SYS_perf_event_open && shim_refuses((const struct perf_event_attr *)arg[0], (pid_t)arg[1]))
 		code = -EMFILE;
 	else
