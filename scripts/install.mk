@@ -8,6 +8,7 @@ LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR    ?= $(PREFIX)/share
 MANDIR     ?= $(DATADIR)/man
+UNITDIR    ?= $(PREFIX)/lib/systemd/system
 INSTALL    ?= install
 
 MAN_PAGES := $(wildcard man/*.[1-9] man/*/*.[1-9]) man/ktr-trace.5 man/ktr-json.5
@@ -68,6 +69,9 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 	$(foreach l,$(BSD_LINKS),ln -sf ktr-$(l).1 "$(DESTDIR)$(MANDIR)/man1/$(l).1" &&) :
 	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample tools/ktr-gdb.py)
 	$(call put,644,$(DATADIR)/ktr/fleet,tools/fleet/questions/*.sql)
+	$(INSTALL) -d "$(DESTDIR)$(UNITDIR)"
+	sed 's|@bindir@|$(BINDIR)|' conf/ktr-ship.service.in >"$(DESTDIR)$(UNITDIR)/ktr-ship.service"
+	chmod 644 "$(DESTDIR)$(UNITDIR)/ktr-ship.service"
 	$(INSTALL) -m 644 scripts/ktr.magic "$(DESTDIR)$(DATADIR)/ktr/magic"
 	$(INSTALL) -d "$(DESTDIR)$(dir $(GDB_AUTO))"
 	$(INSTALL) -m 644 tools/ktr-gdb.py "$(DESTDIR)$(GDB_AUTO)"
@@ -82,7 +86,7 @@ uninstall: ## remove what install put there
 	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktr_pic.a libktr-probe.a libktr-provider.a libktr-dtrace.a libktr-fbt.a libktr-profil.a libktr-task.a libktrread.a libktr.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktr-fbt.so libktr-profil.so libktr-task.so libktrread.so \
 		$(foreach l,libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktr-profil libktr-agent libktr-task libktrread,$l.so.$(V_MAJOR) $l.so.$(VERSION)) \
 		$(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
-	rm -f "$(DESTDIR)$(GDB_AUTO)"
+	rm -f "$(DESTDIR)$(GDB_AUTO)" "$(DESTDIR)$(UNITDIR)/ktr-ship.service"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr" "$(DESTDIR)$(LIBDIR)/ktr-fbt"
 	rm -f $(foreach f,$(foreach s,$(SHELLS),$(COMPLETION_$(s))) $(COMPLETION_LINKS),"$(DESTDIR)$(DATADIR)/$(f)")
 	rm -f $(foreach page,$(MAN_PAGES),"$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))")

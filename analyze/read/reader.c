@@ -324,6 +324,16 @@ void ktr__reader_stream(const struct ktr_reader *reader, char *name, size_t size
 	snprintf(name, size, "%s", last && reader->source.set ? ktr__trace_of(last)->name : "");
 }
 
+uint64_t ktr__reader_first(const struct ktr_reader *reader)
+{
+	const struct ktr__session_feed *feed = reader->source.feed;
+
+	for (uint32_t i = 0; feed && i < feed->n_rings; i++)
+		if (feed->cursor[i] && &feed->cursor[i]->c == reader->last)
+			return 0;
+	return reader->last && reader->source.set ? ktr__trace_of(reader->last)->first_no : 0;
+}
+
 /* Where the names of code are that is in no file. */
 static void reader_code(struct ktr_reader *reader)
 {

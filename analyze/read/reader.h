@@ -71,6 +71,12 @@ const struct ktr__trace_head *ktr__reader_head(const struct ktr_reader *reader);
 unsigned ktr__reader_cursor(const struct ktr_reader *reader);
 void ktr__reader_stream(const struct ktr_reader *reader, char *name, size_t size);
 
+/*
+ * Returns the number that the first event of that stream has, or would have if it was not lost, as far as a walk
+ * over a trace from its beginning came: those before went with what rotation removed.
+ */
+uint64_t ktr__reader_first(const struct ktr_reader *reader);
+
 /* Returns names for addresses, made when first asked for and borrowed until it is closed; NULL without memory. */
 struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader);
 

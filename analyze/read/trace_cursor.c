@@ -102,6 +102,8 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
 	    missing > lost)
 		lost = missing;
 	t->crossed = 0;
+	if (!t->numbered)
+		t->first_no = h->first_event;
 	ktr__trace_lost(t, h->seq, lost, t->edge_ns, h->n_events ? h->time_begin : 0);
 	t->known = t->numbered = 1;
 	t->seq = h->seq + 1;

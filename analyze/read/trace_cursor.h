@@ -75,6 +75,7 @@ struct ktr__trace_cursor {
 	uint64_t seq;       /* of the packet that should be next */
 	uint64_t event_no;  /* running number of the event after it; reverse: of its first */
 	uint64_t discarded; /* [events] */
+	uint64_t first_no;  /* running number of the first event that any packet so far may have; forwards */
 	uint64_t edge_ns;   /* of its last event; reverse: of its first */
 
 	struct ktr_packet_header last; /* of the last packet of all parts; magic 0: there is none */

@@ -22,6 +22,19 @@ KTR_MASK=all KTR_FILE=pool KTR_PATH=thread ./events 2000 || fail "the program fa
 KTR_MASK=all KTR_FILE=lossy KTR_ENTRIES=256 ./events 20000 || fail "the program failed"
 KTR_MASK=all KTR_FILE=rotated KTR_ROTATE_SIZE=256K KTR_ROTATE_KEEP=100 ./events 20000 || fail "the program failed"
 KTR_MASK=all KTR_FILE=spans ./flood 20000 >/dev/null || fail "the program failed"
+cat >counters.c <<'C'
+#include <ktr.h>
+int main(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		KTR_COUNTER0(KTR_GEN, "queue", i % 2 ? "files" : "sockets", i);
+		CTR1(KTR_GEN, "%d", i);
+	}
+	return 0;
+}
+C
+$cc -std=gnu11 -O2 -I"$top/include" -o counted counters.c "$O/lib/libktr.a" -lpthread || exit 1
+KTR_MASK=all KTR_FILE=counters ./counted || fail "the program failed"
 server_start || exit 1
 
 # Nothing is there yet.
@@ -29,7 +42,7 @@ ship plain && fail "shipped to tables that are not there"
 grep -q 'ktr ship --create' err || fail "no tables: $(cat err)"
 ship --create || { fail "--create: $(cat err)"; exit 1; }
 ship --create || fail "--create, again: $(cat err)"
-is "tables" "$(ask "SELECT count() FROM system.tables WHERE database = 'ktr'")" 13
+is "tables" "$(ask "SELECT count() FROM system.tables WHERE database = 'ktr'")" 14
 
 for t in plain pool lossy rotated spans; do
 	ship --spans $t || fail "$t: $(cat err)"
@@ -57,6 +70,20 @@ done
 is "minutes of sites" "$(ask "SELECT sum(n) FROM ktr.site_minute")" "$(ask "SELECT count() FROM ktr.events")"
 is "minutes of spans" "$(ask "SELECT countMerge(n) FROM ktr.span_minute")" \
 	"$(ask "SELECT count() FROM ktr.spans WHERE unsure = 0 AND open = 0")"
+# Counters are in a table of their own, events only those of a filter.
+ship --no-events counters || fail "counters: $(cat err)"
+is "counters" "$(ask "SELECT grp, id, count(), sum(value), max(value) FROM ktr.counters FINAL
+	GROUP BY grp, id ORDER BY grp, id FORMAT CSV" | tr -d '"')" \
+	"$(sql counters "SELECT grp, id, count(*), sum(value), max(value) FROM counters GROUP BY 1, 2 ORDER BY 1, 2" | sed 's/\.0$//; s/\.0,/,/g')"
+[ "$(ask "SELECT count() FROM ktr.counters")" -gt 0 ] || fail "no counters"
+ship --database few --create --filter 'class == net' plain || fail "--filter: $(cat err)"
+is "of a filter" "$(ask "SELECT class, count() FROM few.events GROUP BY class FORMAT CSV" | tr -d '"')" \
+	"$(sql plain "SELECT class, count(*) FROM events WHERE class = 'net' GROUP BY class")"
+is "what is gone of traces that are complete" "$(ask "SELECT count() FROM ktr.losses WHERE why = 'unshipped'")" 0
+ship --database few --filter 'class ==' lossy && fail "a filter that is none"
+is "a filter that is none, lines" "$(grep -c 'ktr ship: --filter: column [0-9]*: ' err)" 1
+ship --database few --filter 'clas == net' lossy || fail "a name that may come: $(cat err)"
+is "a name that may come, lines" "$(grep -c 'lossy: --filter, column 1: .*, so far' err)" 1
 # Bytes are what they were, whatever they are.
 is "texts" "$(ask "SELECT DISTINCT hex(s0), nulls, cut, length(s1) FROM ktr.events WHERE nulls = 2")" \
 	"$(printf '77C3B6726B202271756F74656422\t2\t0\t0')"
@@ -83,6 +110,7 @@ echo wrong >key
 ship --user shipper --password-file key plain && fail "shipped by a wrong password"
 is "a wrong password, lines" "$(wc -l <err)" 1
 grep -q 'does not know the user shipper' err || fail "a wrong password: $(cat err)"
+rm -rf state
 ship --user reader --again plain && fail "shipped by a user that may only read"
 is "a user that may only read, lines" "$(grep -vc 'keeps no copies' err)" 1
 "$ktr" ship --to "http://shipper:x@127.0.0.1:$http_port" plain 2>err && fail "a password in the address was taken"

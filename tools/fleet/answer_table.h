@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of an answer, TabSeparatedWithNames: for people, or as JSON. */
+/* The rows of an answer, TabSeparatedWithNamesAndTypes: for people, or as JSON. */
 #ifndef FLEET_ANSWER_TABLE_H
 #define FLEET_ANSWER_TABLE_H
 
@@ -12,6 +12,7 @@ struct answer_table {
 	char **cell; /* owned; rows one after the other, the first one the names; texts lie in the answer */
 	unsigned n_columns;
 	size_t n_rows; /* with the names */
+	unsigned char is_number[ANSWER_COLUMNS_MAX]; /* by the column's type, whatever its cells look like */
 };
 
 /* A text of TabSeparated as it was, in place; a NUL becomes a question mark. */

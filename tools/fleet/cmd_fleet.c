@@ -11,6 +11,7 @@
 #include <ktr/conf.h>
 
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static int fleet_ask(const struct fleet_command *c, struct store *store, const s
 	memset(table, 0, sizeof(*table));
 	if (!rc) {
 		query.n--; /* its NUL */
-		native_buffer_text(&query, "FORMAT TabSeparatedWithNames");
+		native_buffer_text(&query, "FORMAT TabSeparatedWithNamesAndTypes");
 		native_buffer_add(&query, "", 1);
 		rc = query.failed ? -ENOMEM : 0;
 	}
@@ -253,6 +254,7 @@ static int cmd_fleet(int argc, char **argv)
 
 	if (!options_parse(&fleet_options, argc, argv, &c, &rc))
 		return rc;
+	setlocale(LC_CTYPE, ""); /* has the terminal an ellipsis? */
 	rc = store_check_database(argv[0], &c.store);
 	if (!rc)
 		rc = fleet_question(&c, &question, argc, argv);

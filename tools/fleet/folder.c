@@ -8,12 +8,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define FOLDER_UUID_BYTES 64
 
 int folder_is_trace(const char *path)
 {
@@ -23,15 +26,38 @@ int folder_is_trace(const char *path)
 	return access(info, F_OK) == 0 || errno == EACCES;
 }
 
+/* The session that a trace is of, from the first line of its description. 0 or -1. */
+static int folder_uuid(const char *path, char uuid[FOLDER_UUID_BYTES])
+{
+	char info[PATH_MAX + 32], *line = NULL;
+	json_t *head = NULL;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(info, sizeof(info), "%.4095s/" KTR_TRACE_DIR "/info.jsonl", path);
+	file = fopen(info, "re");
+	if (file && getline(&line, &room, file) > 0)
+		head = json_loads(line, 0, NULL);
+	if (file)
+		fclose(file);
+	free(line);
+	uuid[0] = 0;
+	if (json_is_string(json_object_get(head, "uuid")))
+		snprintf(uuid, FOLDER_UUID_BYTES, "%s", json_string_value(json_object_get(head, "uuid")));
+	json_decref(head);
+	return uuid[0] ? 0 : -1;
+}
+
+/* As readers take them (analyze/read/trace_set.c): a number from 1 on, and the same session. */
 int folder_is_part(const char *path)
 {
+	char whole[PATH_MAX], uuid[FOLDER_UUID_BYTES], of_whole[FOLDER_UUID_BYTES];
 	const char *dot = strrchr(path, '.');
-	char whole[PATH_MAX];
 
-	if (!dot || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
+	if (!dot || dot[1] < '1' || dot[1] > '9' || dot[1 + strspn(dot + 1, "0123456789")])
 		return 0;
 	snprintf(whole, sizeof(whole), "%.*s", (int)(dot - path), path);
-	return folder_is_trace(whole);
+	return folder_uuid(path, uuid) == 0 && folder_uuid(whole, of_whole) == 0 && strcmp(uuid, of_whole) == 0;
 }
 
 static int folder_is_folder(const char *path)

@@ -12,7 +12,7 @@
 /* Is there a trace's description, or may there be one where we may not look? */
 int folder_is_trace(const char *path);
 
-/* NAME.12 is a part of NAME, where that is there. */
+/* NAME.12 is a part of NAME, where that is there and of the same session. */
 int folder_is_part(const char *path);
 
 /*

@@ -368,6 +368,25 @@ static void local_cell(struct native_buffer *out, const char *text)
 	}
 }
 
+/* Names and types. SQLite has a type for each value: those of the first row, are the column's. */
+static void local_head(struct native_buffer *out, sqlite3_stmt *ask)
+{
+	int n = sqlite3_column_count(ask);
+
+	for (int i = 0; i < n; i++) {
+		native_buffer_text(out, i ? "\t" : "");
+		local_cell(out, sqlite3_column_name(ask, i));
+	}
+	native_buffer_text(out, "\n");
+	for (int i = 0; i < n; i++) {
+		int type = sqlite3_column_type(ask, i);
+
+		native_buffer_text(out, i ? "\t" : "");
+		native_buffer_text(out, type == SQLITE_INTEGER || type == SQLITE_FLOAT ? "Float64" : "String");
+	}
+	native_buffer_text(out, "\n");
+}
+
 int local_answer(struct local *local, const struct question *question, char **bytes, struct ktr_error *err)
 {
 	struct native_buffer out = { 0 };
@@ -376,12 +395,9 @@ int local_answer(struct local *local, const struct question *question, char **by
 
 	local_bind(local->ask, ask);
 	n = sqlite3_column_count(ask);
-	for (int i = 0; i < n; i++) {
-		native_buffer_text(&out, i ? "\t" : "");
-		local_cell(&out, sqlite3_column_name(ask, i));
-	}
-	native_buffer_text(&out, "\n");
-	while (rc != SQLITE_DONE && (rc = sqlite3_step(ask)) == SQLITE_ROW) {
+	rc = rc == SQLITE_OK ? sqlite3_step(ask) : rc;
+	local_head(&out, ask);
+	for (; rc == SQLITE_ROW; rc = sqlite3_step(ask)) {
 		for (int i = 0; i < n; i++) {
 			native_buffer_text(&out, i ? "\t" : "");
 			local_cell(&out, (const char *)sqlite3_column_text(ask, i));

@@ -32,7 +32,7 @@ void local_close(struct local *local);
 unsigned local_n_missing(const struct local *local);
 unsigned local_n_partial(const struct local *local);
 
-/* The answer to the question, or to "basis", as TabSeparatedWithNames; owned. 0 or -errno with err filled. */
+/* The answer to the question, or to "basis", as TabSeparatedWithNamesAndTypes; owned. 0 or -errno with err filled. */
 int local_answer(struct local *local, const struct question *question, char **bytes, struct ktr_error *err);
 
 #endif

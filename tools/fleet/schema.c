@@ -53,6 +53,10 @@ static const struct {
 	[SCHEMA_THREADS_TABLE] = { NULL, "Replacing", "version", "ORDER BY (host, trace, word, thread_id)", 0 },
 	[SCHEMA_PROCESSES_TABLE] = { NULL, "Replacing", "version", "ORDER BY (host, trace, proc)", 0 },
 	[SCHEMA_FILES_TABLE] = { NULL, "Replacing", "version", "ORDER BY (host, trace, file, id)", 0 },
+	[SCHEMA_COUNTERS_TABLE] = { "time DateTime ALIAS toDateTime(intDiv(ts, 1000000000))", "Replacing", NULL,
+				    "PARTITION BY "
+					SCHEMA_DAY("ts") " ORDER BY (host, grp, id, intDiv(ts, 60000000000), ts, "
+				    "trace, stream, idx)", 1 },
 };
 
 /* What follows the tables; @ stands for the database. */

@@ -8,7 +8,7 @@
 
 #include "tools/fleet/native.h"
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2 /* 2: with the table counters */
 
 /* X(table, column, name, type) */
 #define SCHEMA_EVENTS(X, of)                                                                                      \
@@ -29,6 +29,12 @@
 	X(of, TS, "ts", I64) X(of, DUR, "dur", U64) X(of, KEY, "key", U64) X(of, PID, "pid", U32)                 \
 	X(of, TID, "tid", U32) X(of, CPU, "cpu", U16) X(of, DEPTH, "depth", U32) X(of, UNSURE, "unsure", U8)      \
 	X(of, OPEN, "open", U8)
+#define SCHEMA_COUNTERS(X, of)                                                                                    \
+	X(of, HOST, "host", WORD) X(of, TRACE, "trace", UUID) X(of, BUILD, "build", WORD)                         \
+	X(of, PROCESS, "process", WORD) X(of, THREAD, "thread", WORD) X(of, GRP, "grp", WORD)                     \
+	X(of, ID, "id", WORD) X(of, SITE, "site", WORD) X(of, STREAM, "stream", WORD) X(of, TS, "ts", I64)        \
+	X(of, IDX, "idx", U64) X(of, CPU, "cpu", U16) X(of, PID, "pid", U32) X(of, TID, "tid", U32)               \
+	X(of, VALUE, "value", F64)
 #define SCHEMA_LOSSES(X, of)                                                                                      \
 	X(of, HOST, "host", WORD) X(of, TRACE, "trace", UUID) X(of, WHY, "why", WORD) X(of, CPU, "cpu", U16)      \
 	X(of, KEEP, "keep", U8) X(of, FROM_TS, "from_ts", I64) X(of, TO_TS, "to_ts", I64)                         \
@@ -59,12 +65,12 @@
 	X(of, HOST, "host", WORD) X(of, TRACE, "trace", UUID) X(of, FILE, "file", WORD) X(of, ID, "id", U32)      \
 	X(of, LINE, "line", TEXT) X(of, VERSION, "version", U64)
 
-/* X(its word, its list) */
+/* X(its word, its list); what is written down of a batch has their numbers: a new one comes last. */
 #define SCHEMA_LIST(X)                                                                                            \
 	X(EVENTS, "events", SCHEMA_EVENTS) X(SPANS, "spans", SCHEMA_SPANS) X(LOSSES, "losses", SCHEMA_LOSSES)     \
 	X(TRACES, "traces", SCHEMA_TRACES) X(SITES, "sites", SCHEMA_SITES)                                        \
 	X(THREADS, "threads", SCHEMA_THREADS) X(PROCESSES, "processes", SCHEMA_PROCESSES)                         \
-	X(FILES, "files", SCHEMA_FILES)
+	X(FILES, "files", SCHEMA_FILES) X(COUNTERS, "counters", SCHEMA_COUNTERS)
 
 enum schema_table {
 #define SCHEMA_TABLE(word, name, list) SCHEMA_##word##_TABLE,

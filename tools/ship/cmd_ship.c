@@ -2,8 +2,10 @@
 /* ktr ship: traces into the column store that is asked about many machines. */
 #include "tools/command.h"
 #include "tools/fleet/folder.h"
+#include "tools/filter_option.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/ship/ship_follow.h"
 #include "tools/ship/ship_send.h"
 #include "tools/ship/ship_walk.h"
 
@@ -20,7 +22,7 @@
 
 struct ship_command {
 	struct store_options store;
-	const char *to, *host, *build, *state;
+	const char *to, *host, *build, *state, *filter;
 	int schema; /* enum ship_schema */
 	uint64_t every_ns;
 	int create, replicated, spans, no_events, again, follow;
@@ -43,11 +45,12 @@ static const struct option_row ship_options_rows[] = {
 		    "what the program's build is called (its build id)"),
 	OPTION_FLAG(0, "spans", struct ship_command, spans, "spans and states, too"),
 	OPTION_FLAG(0, "no-events", struct ship_command, no_events,
-		    "no events: spans, losses and what describes them"),
+		    "no events: spans, counters, losses and what describes them"),
+	OPTION_FILTER(struct ship_command, filter),
 	OPTION_TEXT(0, "state", "DIR", struct ship_command, state,
 		    "where is written down how far each trace has gone"),
 	OPTION_FLAG('f', "follow", struct ship_command, follow,
-		    "go on with what comes, until the trace ends; of one trace"),
+		    "go on with what comes, until the trace ends, or of a folder until ^C"),
 	OPTION_TIME(0, "every", "DURATION", struct ship_command, every_ns, 1000000000, "10s or 1min",
 		    "with --follow: send what there is that often (10s)"),
 	OPTION_NUMBER(0, "rate", "BYTES", struct ship_command, store.rate, 1024, INT64_MAX,
@@ -124,44 +127,29 @@ static const char *ship_state_folder(char *text, size_t size)
 	return text;
 }
 
-static int ship_one(const struct ship_command *c, struct store *store, const char *path, int follow)
+static int ship_one(const struct ship *like, const char *path, int follow)
 {
-	struct ship *ship = calloc(1, sizeof(*ship));
-	char host[HOST_NAME_MAX + 1] = "", folder[PATH_MAX];
+	struct ship *ship = malloc(sizeof(*ship));
 	struct ktr_error err = KTR_ERROR_NONE;
 	int is_left;
 
 	if (!ship)
-		return fail(store->command, "no memory");
-	gethostname(host, sizeof(host) - 1);
-	ship->store = store;
-	ship->command = store->command;
+		return fail(like->command, "no memory");
+	*ship = *like;
 	ship->path = path;
-	ship->host = c->host ? c->host : host;
-	ship->build = c->build;
-	ship->with_events = !c->no_events;
-	ship->with_spans = c->spans;
-	ship->again = c->again;
 	ship->follow = follow;
-	ship->every_ns = c->every_ns;
-	ship->state_folder = c->state ? c->state : ship_state_folder(folder, sizeof(folder));
-	ship->state.lock_fd = -1;
 	if (!ship_walk(ship, &err))
-		fprintf(stderr, "ktr: %s: %llu events and %llu spans in %llu batches, %.1f MB; %llu lost\n", path,
-			(unsigned long long)ship->counts.n_events, (unsigned long long)ship->counts.n_spans,
-			(unsigned long long)ship->counts.n_batches, (double)ship->counts.n_bytes / 1e6,
-			(unsigned long long)ship->counts.n_lost);
+		ship_tell(ship);
 	is_left = ship->is_left && follow;
 	free(ship);
 	if (is_left && !err.code)
-		return ship_one(c, store, path, 0);
-	return err.code ? fail_with(store->command, &err) : 0;
+		return ship_one(like, path, 0);
+	return err.code ? fail_with(like->command, &err) : 0;
 }
 
 /* A folder whose traces are shipped. */
 struct ship_folder {
-	const struct ship_command *command;
-	struct store *store;
+	const struct ship *like;
 	int rc;
 };
 
@@ -170,18 +158,18 @@ static void ship_folder_trace(void *context, const char *path, const char *host)
 	struct ship_folder *folder = context;
 
 	(void)host;
-	folder->rc |= ship_one(folder->command, folder->store, path, 0);
+	folder->rc |= ship_one(folder->like, path, 0);
 }
 
 /* The exit status. */
-static int ship_folder(const struct ship_command *c, struct store *store, const char *path)
+static int ship_folder(const struct ship *like, const char *path)
 {
-	struct ship_folder folder = { .command = c, .store = store };
+	struct ship_folder folder = { .like = like };
 	int n = folder_traces(path, 0, ship_folder_trace, &folder);
 
 	if (n < 0)
-		return fail(store->command, "%s: %s", path, strerror(-n));
-	return n ? folder.rc : fail(store->command, "%s: neither a trace nor a folder with traces in it", path);
+		return fail(like->command, "%s: %s", path, strerror(-n));
+	return n ? folder.rc : fail(like->command, "%s: neither a trace nor a folder with traces in it", path);
 }
 
 /* A signal ends what is followed after the batch that is under way. */
@@ -189,22 +177,44 @@ static void ship_interrupted(void)
 {
 }
 
-static int ship_operand(const struct ship_command *c, struct store *store, const char *path)
+static int ship_operand(const struct ship *like, const char *path)
 {
 	struct stat st;
+	int is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !folder_is_trace(path);
 
-	if (c->follow)
+	if (like->follow)
 		interrupt_call(ship_interrupted);
-	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !folder_is_trace(path))
-		return ship_folder(c, store, path);
-	return ship_one(c, store, path, c->follow);
+	if (is_folder)
+		return like->follow ? ship_follow(like, path) : ship_folder(like, path);
+	return ship_one(like, path, like->follow);
+}
+
+/* How traces are shipped. host and folder have room for names. */
+static void ship_like(const struct ship_command *c, struct store *store, char *host, char *folder,
+		      struct ship *like)
+{
+	gethostname(host, HOST_NAME_MAX);
+	*like = (struct ship){ .store = store,
+			       .command = store->command,
+			       .host = c->host ? c->host : host,
+			       .build = c->build,
+			       .filter_text = c->filter,
+			       .with_events = !c->no_events,
+			       .with_spans = c->spans,
+			       .again = c->again,
+			       .follow = c->follow,
+			       .every_ns = c->every_ns,
+			       .state_folder = c->state ? c->state : ship_state_folder(folder, PATH_MAX) };
+	like->state.lock_fd = -1;
 }
 
 static int cmd_ship(int argc, char **argv)
 {
 	struct ship_command c = { .store = STORE_OPTIONS, .every_ns = 10 * 1000000000ull };
+	char host[HOST_NAME_MAX + 1] = "", folder[PATH_MAX];
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct store store;
+	struct ship like;
 	int rc;
 
 	if (!options_parse(&ship_options, argc, argv, &c, &rc))
@@ -219,7 +229,7 @@ static int cmd_ship(int argc, char **argv)
 	if (optind == argc && !c.create)
 		return usage_error(argv[0], "which trace?");
 	if (c.follow && argc - optind != 1)
-		return usage_error(argv[0], "one trace with --follow");
+		return usage_error(argv[0], "one trace, or one folder, with --follow");
 	for (int i = optind; i < argc; i++)
 		if (folder_is_part(argv[i]))
 			return fail(argv[0], "%s is a part of %.*s, which takes it along", argv[i],
@@ -231,8 +241,9 @@ static int cmd_ship(int argc, char **argv)
 	if (!err.code && optind < argc)
 		ship_send_check(&store, &err);
 	rc = err.code ? fail_with(argv[0], &err) : 0;
+	ship_like(&c, &store, host, folder, &like);
 	while (!err.code && optind < argc)
-		rc |= ship_operand(&c, &store, argv[optind++]);
+		rc |= ship_operand(&like, argv[optind++]);
 	store_close(&store);
 	return rc;
 }

@@ -3,9 +3,10 @@
  * What ktr ship does with one trace: ship_walk.c reads it, ship_rows.c and ship_tables.c make rows of it,
  * ship_state.c writes down what is going to be sent, ship_send.c sends that.
  *
- * A batch is the rows of the events that the walk came to after the batch before, of all streams, and of the
- * spans that these events ended. It is written down as it will be sent, with how far each stream is after it,
- * before it is sent; what is written down is sent again as it is, until the server has it. So which events a
+ * A batch is the rows of the events that the walk came to after the batch before, of all streams, of counters, of
+ * what was gone before it was shipped, and of the spans that these events ended. It is written down as it will be
+ * sent, with how far each stream is after it, before it is sent; what is written down is sent again as it is, until
+ * the server has it. So which events a
  * batch has depends on nothing that is read twice, and an event is in one batch alone: which numbers of its
  * stream have gone is known at any time.
  */
@@ -23,8 +24,9 @@
 #define SHIP_BATCH_ROWS	 131072u	 /* [rows] ends a batch: 160 MB of memory at twice as many */
 #define SHIP_BATCH_BYTES ((size_t)48 << 20) /* [bytes] the same, of rows with long texts */
 #define SHIP_DAYS_MAX	 16
-#define SHIP_PARTS_MAX	 (1 + SHIP_DAYS_MAX)
+#define SHIP_PARTS_MAX	 (3 + SHIP_DAYS_MAX) /* events, counters, what was not shipped; spans of some days */
 #define SHIP_DAY_NS	 86400000000000ll
+#define SHIP_GONE	 "unshipped" /* why a loss is one: it was removed before it was shipped */
 
 /* How far a stream has been shipped. */
 struct ship_stream {
@@ -53,6 +55,8 @@ struct ship_state {
 	struct ship_stream *stream; /* owned */
 	uint32_t n_streams, stream_room;
 	uint64_t n_batches; /* that were sent */
+	uint64_t version;    /* of the rows that were sent last */
+	uint64_t over_bytes; /* the trace had an end, and all of it was told when it had so many; 0: not so */
 	int is_finished;    /* spans that were open at the end have gone, too */
 	int is_new;	    /* nothing was written down before */
 	int is_again;	    /* it began with --again: others may have shipped the trace, too */
@@ -68,7 +72,7 @@ struct ship_day {
 };
 
 struct ship_counts {
-	uint64_t n_events, n_spans, n_lost, n_batches, n_bytes;
+	uint64_t n_events, n_spans, n_lost, n_gone, n_batches, n_bytes;
 };
 
 struct ship {
@@ -77,6 +81,7 @@ struct ship {
 	const char *path;
 	const char *host;
 	const char *build; /* NULL: that of the first module */
+	const char *filter_text; /* of events; NULL: all */
 	int with_events, with_spans, again;
 	int follow;	   /* go on with what comes, until the trace ends or a signal comes */
 	uint64_t every_ns; /* what there is goes that often */
@@ -87,7 +92,7 @@ struct ship {
 	const struct ktr__trace_head *head;
 	int64_t utc_offset_ns;
 	uint8_t uuid[16];  /* as Native has it */
-	char trace[40];	   /* as SQL has it */
+	char trace[40], boot[40]; /* as SQL has them */
 	char build_id[FOLDER_BUILD_BYTES];
 	uint64_t version;
 	uint64_t until_ns;   /* of a trace that is being written, and not followed:
@@ -95,13 +100,19 @@ struct ship {
 	uint64_t flushed_ns; /* when the last batch went, of CLOCK_MONOTONIC */
 	uint32_t n_looked;   /* events */
 	unsigned n_waits;    /* since an event came */
+	int is_told;	     /* all of it was told before */
 	int is_cut;	     /* the walk ends before the trace does */
 	int is_followed;     /* it was being written when it was opened */
 	int is_left;	     /* and is not any more, without an end: another walk finds the rest */
 
 	struct native_block events;
-	int64_t day; /* of the block of events */
 	struct native_buffer where;
+	struct native_block counters;
+	struct native_buffer counters_where;
+	int64_t day; /* of the blocks of events and counters */
+	struct native_block gone; /* of losses: what rotation removed before it was shipped */
+	struct native_buffer gone_where;
+	struct ktr__filter *filter; /* owned; NULL: none */
 	struct ship_day days[SHIP_DAYS_MAX];
 	unsigned n_days;
 	uint32_t n_span_rows;

@@ -5,6 +5,7 @@
  */
 #include "tools/ship/ship_rows.h"
 
+#include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "analyze/stats/ends.h"
 #include "tools/fleet/frame.h"
@@ -23,13 +24,19 @@ void ship_rows_open(struct ship *ship)
 {
 	schema_block(&ship->events, SCHEMA_EVENTS_TABLE);
 	schema_block(&ship->losses, SCHEMA_LOSSES_TABLE);
+	schema_block(&ship->counters, SCHEMA_COUNTERS_TABLE);
+	schema_block(&ship->gone, SCHEMA_LOSSES_TABLE);
 }
 
 void ship_rows_close(struct ship *ship)
 {
 	native_close(&ship->events);
 	native_close(&ship->losses);
+	native_close(&ship->counters);
+	native_close(&ship->gone);
 	native_buffer_free(&ship->where);
+	native_buffer_free(&ship->counters_where);
+	native_buffer_free(&ship->gone_where);
 	for (unsigned i = 0; i < ship->n_days; i++) {
 		native_close(&ship->days[i].spans);
 		native_buffer_free(&ship->days[i].where);
@@ -84,6 +91,13 @@ static void ship_rows_where(struct ship *ship, const struct ship_stream *stream,
 	native_buffer_add(&ship->where, "", 1);
 }
 
+/* The first one of a batch tells which day it is of. */
+static void ship_rows_is_of(struct ship *ship, int64_t ts)
+{
+	if (!ship->events.n_rows && !ship->counters.n_rows)
+		ship->day = ship_rows_day(ts);
+}
+
 int ship_rows_event(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream)
 {
 	const struct ktr_reader_site *site = event->site;
@@ -91,10 +105,9 @@ int ship_rows_event(struct ship *ship, const struct ktr_event *event, const stru
 	struct native_block *b = &ship->events;
 	int64_t ts = ship_rows_ts(ship, event->time_ns);
 
-	if (!b->n_rows) {
-		ship->day = ship_rows_day(ts);
+	ship_rows_is_of(ship, ts);
+	if (!b->n_rows)
 		ship_rows_where(ship, stream, ts, event->index);
-	}
 	native_word(b, EVENTS_HOST, ship->host);
 	native_bytes(b, EVENTS_TRACE, ship->uuid, sizeof(ship->uuid));
 	native_word(b, EVENTS_PROCESS, thread->process);
@@ -118,6 +131,62 @@ int ship_rows_event(struct ship *ship, const struct ktr_event *event, const stru
 	native_row(b);
 	ship->counts.n_events++;
 	return ship->where.failed ? -ENOMEM : 0;
+}
+
+static void ship_rows_counter_where(struct ship *ship, const struct ship_stream *stream, const char *group,
+				    const struct ktr_event_bytes *ident, int64_t ts, uint64_t idx)
+{
+	struct native_buffer *where = &ship->counters_where;
+	char text[200];
+
+	where->n = 0;
+	native_buffer_text(where, "host = ");
+	store_quote(where, ship->host, strlen(ship->host));
+	native_buffer_text(where, " AND grp = ");
+	store_quote(where, group, strlen(group));
+	native_buffer_text(where, " AND id = ");
+	store_quote(where, ident->bytes, ident->n_bytes);
+	snprintf(text, sizeof(text), " AND intDiv(ts, 60000000000) = %" PRId64 " AND ts = %" PRId64
+		 " AND trace = toUUID('%s') AND idx = %" PRIu64 " AND stream = ",
+		 ts / 60000000000, ts, ship->trace, idx);
+	native_buffer_text(where, text);
+	store_quote(where, stream->name, strlen(stream->name));
+	native_buffer_add(where, "", 1);
+}
+
+int ship_rows_counter(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream)
+{
+	const struct ktr_reader_site *site = event->site;
+	const struct ktr_reader_thread *thread = event->thread;
+	struct ktr_event_bytes ident = event->str[0];
+	struct native_block *b = &ship->counters;
+	int64_t ts = ship_rows_ts(ship, event->time_ns);
+	double value = ktr__event_number(event, (unsigned)site->value_arg);
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	if (site->ident)
+		ident = (struct ktr_event_bytes){ site->ident, (uint32_t)strlen(site->ident), 0, 0 };
+	ship_rows_is_of(ship, ts);
+	if (!b->n_rows)
+		ship_rows_counter_where(ship, stream, site->group, &ident, ts, event->index);
+	native_word(b, COUNTERS_HOST, ship->host);
+	native_bytes(b, COUNTERS_TRACE, ship->uuid, sizeof(ship->uuid));
+	native_word(b, COUNTERS_BUILD, ship->build);
+	native_word(b, COUNTERS_PROCESS, thread->process);
+	native_word(b, COUNTERS_THREAD, thread->name);
+	native_word(b, COUNTERS_GRP, site->group);
+	native_volatile(b, COUNTERS_ID, ident.bytes, ident.n_bytes);
+	native_word(b, COUNTERS_SITE, site->name);
+	native_word(b, COUNTERS_STREAM, stream->name);
+	native_number(b, COUNTERS_TS, (uint64_t)ts);
+	native_number(b, COUNTERS_IDX, event->index);
+	native_number(b, COUNTERS_CPU, event->cpu);
+	native_number(b, COUNTERS_PID, thread->pid);
+	native_number(b, COUNTERS_TID, thread->tid);
+	native_number(b, COUNTERS_VALUE, bits);
+	native_row(b);
+	return ship->counters_where.failed ? -ENOMEM : 0;
 }
 
 static struct ship_day *ship_rows_of_day(struct ship *ship, int64_t day)
@@ -223,11 +292,41 @@ int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss)
 	return 0;
 }
 
+int ship_rows_gone(struct ship *ship, const struct ktr_event *event, uint64_t n)
+{
+	struct native_block *b = &ship->gone;
+	int64_t ts = ship_rows_ts(ship, event->time_ns);
+	char text[300];
+
+	if (!b->n_rows) {
+		ship->gone_where.n = 0;
+		native_buffer_text(&ship->gone_where, "host = ");
+		store_quote(&ship->gone_where, ship->host, strlen(ship->host));
+		snprintf(text, sizeof(text), " AND trace = toUUID('%s') AND why = '" SHIP_GONE "' AND cpu = %u AND "
+			 "keep = %d AND from_ts = %" PRId64 " AND to_ts = %" PRId64 " AND events = %" PRIu64,
+			 ship->trace, event->cpu, event->keep != 0, ts, ts, n);
+		native_buffer_text(&ship->gone_where, text);
+		native_buffer_add(&ship->gone_where, "", 1);
+	}
+	native_word(b, LOSSES_HOST, ship->host);
+	native_bytes(b, LOSSES_TRACE, ship->uuid, sizeof(ship->uuid));
+	native_word(b, LOSSES_WHY, SHIP_GONE);
+	native_number(b, LOSSES_CPU, event->cpu);
+	native_number(b, LOSSES_KEEP, event->keep != 0);
+	native_number(b, LOSSES_FROM_TS, (uint64_t)ts);
+	native_number(b, LOSSES_TO_TS, (uint64_t)ts);
+	native_number(b, LOSSES_EVENTS, n);
+	native_row(b);
+	ship->counts.n_gone += n;
+	return ship->gone_where.failed ? -ENOMEM : 0;
+}
+
 int ship_rows_is_full(const struct ship *ship)
 {
-	size_t n = native_bytes_so_far(&ship->events);
+	size_t n = native_bytes_so_far(&ship->events) + native_bytes_so_far(&ship->counters);
 
-	if (ship->events.n_rows >= SHIP_BATCH_ROWS || ship->n_span_rows >= SHIP_BATCH_ROWS)
+	if (ship->events.n_rows >= SHIP_BATCH_ROWS || ship->counters.n_rows >= SHIP_BATCH_ROWS ||
+	    ship->n_span_rows >= SHIP_BATCH_ROWS)
 		return 1;
 	for (unsigned i = 0; i < ship->n_days; i++)
 		n += native_bytes_so_far(&ship->days[i].spans);
@@ -236,7 +335,8 @@ int ship_rows_is_full(const struct ship *ship)
 
 int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event)
 {
-	return ship->events.n_rows && ship_rows_day(ship_rows_ts(ship, event->time_ns)) != ship->day;
+	return (ship->events.n_rows || ship->counters.n_rows) &&
+	       ship_rows_day(ship_rows_ts(ship, event->time_ns)) != ship->day;
 }
 
 int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_table table,
@@ -283,6 +383,10 @@ int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 {
 	int rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where);
 
+	if (!rc)
+		rc = ship_rows_take(ship, batch, SCHEMA_COUNTERS_TABLE, &ship->counters, &ship->counters_where);
+	if (!rc)
+		rc = ship_rows_take(ship, batch, SCHEMA_LOSSES_TABLE, &ship->gone, &ship->gone_where);
 	for (unsigned i = 0; i < ship->n_days && !rc; i++)
 		rc = ship_rows_take(ship, batch, SCHEMA_SPANS_TABLE, &ship->days[i].spans, &ship->days[i].where);
 	ship->n_span_rows = 0;

@@ -15,12 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /*
  * The pause, as of store_pause(), before a question whether something is there: what a connection that broke has
  * left on the way, in a proxy, say, has come by then. 0.8 to 1.6 s.
  */
 #define SHIP_SEND_SETTLES 3
+
+#define SHIP_SEND_CLOCK_OFF 60 /* [s] that clocks of machines differ by before it is said */
 
 /* A number that a query answers: 1, 0 when the server refuses to answer that, or -errno with err filled. */
 static int ship_send_number(struct ship *ship, const char *query, uint64_t *number, struct ktr_error *err)
@@ -215,6 +218,23 @@ static int ship_send_version(struct store *store, struct ktr_error *err)
 	return rc;
 }
 
+/* Whose clock is off has its events elsewhere in time than they were beside others'. */
+static void ship_send_clock(struct store *store)
+{
+	struct store_answer answer;
+	long long there = 0, off;
+
+	if (store_ask_patiently(store, "SELECT toUnixTimestamp(now()) FORMAT TabSeparated", &answer) == STORE_DONE &&
+	    sscanf(answer.bytes, "%lld", &there) == 1) {
+		off = (long long)time(NULL) - there;
+		if (off > SHIP_SEND_CLOCK_OFF || off < -SHIP_SEND_CLOCK_OFF)
+			fprintf(stderr, "%s: this machine's clock is %lld s %s that of %s: so are the times of its events\n",
+				store->command, off < 0 ? -off : off, off < 0 ? "behind" : "ahead of",
+				store->shown);
+	}
+	store_answer_free(&answer);
+}
+
 int ship_send_check(struct store *store, struct ktr_error *err)
 {
 	struct store_answer answer;
@@ -229,5 +249,6 @@ int ship_send_check(struct store *store, struct ktr_error *err)
 	if (store_ask_patiently(store, query, &answer) == STORE_DONE)
 		ship_send_engine(store, answer.bytes);
 	store_answer_free(&answer);
+	ship_send_clock(store);
 	return 0;
 }

@@ -6,6 +6,8 @@
  *	ktr-ship 1
  *	batches 17			the last one is this
  *	finished 0
+ *	version 1764361234000000000	of rows that replace others: the next have a higher one, by any clock
+ *	over 52428800			no batch is left: all was told of a trace of so many bytes
  *	id 0123456789abcdef 0		of this shipping; 1: others may have shipped the trace before
  *	stream cpu_0 120034 17		the first event that has not gone when it is there, and the first that has
  *	part 0 1204511 89abcdef INSERT INTO ...	a table, so many bytes, their CRC32C, what inserts them
@@ -120,6 +122,10 @@ static int ship_state_word(struct ship_state *state, const char *line)
 		state->n_batches = number;
 	else if (sscanf(line, "finished %" SCNu64, &number) == 1)
 		state->is_finished = number != 0;
+	else if (sscanf(line, "version %" SCNu64, &number) == 1)
+		state->version = number;
+	else if (sscanf(line, "over %" SCNu64, &number) == 1)
+		state->over_bytes = number;
 	return 0;
 }
 
@@ -250,6 +256,8 @@ static int ship_state_path(struct ship *ship, struct ktr_error *err)
 	hash = ktr__hash_bytes(hash, ship->store->base, strlen(ship->store->base));
 	hash = ktr__hash_bytes(hash, ship->store->options.database, strlen(ship->store->options.database));
 	hash = ktr__hash_word(hash, (uint64_t)ship->with_events << 1 | (uint64_t)ship->with_spans);
+	if (ship->filter_text)
+		hash = ktr__hash_bytes(hash, ship->filter_text, strlen(ship->filter_text));
 	if (asprintf(&ship->state.path, "%s/%s-%016" PRIx64, ship->state_folder, ship->trace, hash) < 0) {
 		ship->state.path = NULL;
 		return ktr_error_set(err, ENOMEM, "no memory");
@@ -319,6 +327,12 @@ static void ship_state_text(const struct ship_state *state, struct native_buffer
 	native_buffer_text(out, line);
 	snprintf(line, sizeof(line), "id %s %d\n", state->id, state->is_again);
 	native_buffer_text(out, line);
+	snprintf(line, sizeof(line), "version %" PRIu64 "\n", state->version);
+	native_buffer_text(out, line);
+	if (state->over_bytes) {
+		snprintf(line, sizeof(line), "over %" PRIu64 "\n", state->over_bytes);
+		native_buffer_text(out, line);
+	}
 	for (uint32_t i = 0; i < state->n_streams; i++) {
 		snprintf(line, sizeof(line), "stream %s %" PRIu64 " %" PRIu64 "\n", state->stream[i].name,
 			 state->stream[i].next, state->stream[i].first);
@@ -416,6 +430,7 @@ static int ship_state_write(struct ship_state *state, const char *suffix, struct
 int ship_state_begin(struct ship_state *state, struct ktr_error *err)
 {
 	state->pending.number = ++state->n_batches;
+	state->over_bytes = 0;
 	return ship_state_write(state, ".batch", err);
 }
 

@@ -5,6 +5,8 @@
  */
 #include "tools/ship/ship_walk.h"
 
+#include "analyze/filter/filter.h"
+#include "analyze/filter/filter_spans.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
 #include "tools/fleet/folder.h"
@@ -21,11 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SHIP_WALK_LOSSES  100000u /* [rows] of losses sent at once */
 #define SHIP_WALK_WAIT_MS 200
+#define SHIP_WALK_STEP	  65536u /* events at most before another trace has its turn */
 #define SHIP_WALK_WAITS	  5   /* without an event: a trace that is being written has no more just now,
 	or has ended */
+#define SHIP_WALK_GONE	  25u  /* likewise, where the trace has no name any more: it was removed */
 #define SHIP_WALK_LOOKS	  256u /* [events] between two looks whether a batch is full, or it is time */
 
 static uint64_t ship_walk_now(void)
@@ -38,15 +43,19 @@ static uint64_t ship_walk_now(void)
 
 /* ---- the trace ---- */
 
+/* An id of 16 bytes as SQL has it. */
+static void ship_walk_id(char text[40], const uint8_t *u)
+{
+	snprintf(text, 40, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2],
+		 u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+}
+
 static void ship_walk_uuid(struct ship *ship)
 {
-	const uint8_t *u = ship->info->uuid;
-
 	for (unsigned i = 0; i < 16; i++)
-		ship->uuid[i] = u[i / 8 * 8 + 7 - i % 8];
-	snprintf(ship->trace, sizeof(ship->trace),
-		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3],
-		 u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+		ship->uuid[i] = ship->info->uuid[i / 8 * 8 + 7 - i % 8];
+	ship_walk_id(ship->trace, ship->info->uuid);
+	ship_walk_id(ship->boot, ship->info->boot_id);
 }
 
 /*
@@ -73,7 +82,6 @@ static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
 
 static int ship_walk_open(struct ship *ship, struct ktr_error *err)
 {
-	struct timespec now;
 	int rc = ship_walk_open_reader(ship, err);
 
 	if (rc)
@@ -83,8 +91,6 @@ static int ship_walk_open(struct ship *ship, struct ktr_error *err)
 	if (ship->head->is_rewritten && !ship->again)
 		return ktr_error_at(err, ship->path, 0, 0, EINVAL,
 				    "was made of other traces by ktr cut or merge, whose events may be there already; --again ships it");
-	clock_gettime(CLOCK_REALTIME, &now);
-	ship->version = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	ship->utc_offset_ns = ship->info->utc_offset_ns;
 	ship_walk_uuid(ship);
 	folder_build(ship->reader, ship->build_id);
@@ -93,10 +99,35 @@ static int ship_walk_open(struct ship *ship, struct ktr_error *err)
 	return 0;
 }
 
+/* Rows that replace others have a higher version than those, also where the clock was set back. */
+static void ship_walk_version(struct ship *ship)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ship->version = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	if (ship->version <= ship->state.version)
+		ship->version = ship->state.version + 1;
+	ship->state.version = ship->version;
+}
+
 /* ---- events ---- */
 
+/* What rotation removed of a stream before it was shipped is said when its first event comes. 0 or -ENOMEM. */
+static int ship_walk_gone(struct ship *ship, const struct ktr_event *event, struct ship_stream *stream)
+{
+	uint64_t first = ktr__reader_first(ship->reader);
+	int rc;
+
+	if (first <= stream->next)
+		return 0;
+	rc = ship_rows_gone(ship, event, first - stream->next);
+	stream->next = first;
+	return rc;
+}
+
 /* The stream of the event that was read last; NULL without memory. */
-static struct ship_stream *ship_walk_stream(struct ship *ship)
+static struct ship_stream *ship_walk_stream(struct ship *ship, const struct ktr_event *event)
 {
 	unsigned cursor = ktr__reader_cursor(ship->reader);
 	char name[40];
@@ -111,7 +142,7 @@ static struct ship_stream *ship_walk_stream(struct ship *ship)
 	if (i < 0)
 		return NULL;
 	ship->place[cursor] = (uint32_t)i + 1;
-	return &ship->state.stream[i];
+	return ship_walk_gone(ship, event, &ship->state.stream[i]) ? NULL : &ship->state.stream[i];
 }
 
 static int ship_walk_flush(struct ship *ship, struct ktr_error *err)
@@ -134,7 +165,7 @@ static int ship_walk_flush(struct ship *ship, struct ktr_error *err)
 
 static int ship_walk_event(struct ship *ship, const struct ktr_event *event, struct ktr_error *err)
 {
-	struct ship_stream *stream = ship_walk_stream(ship);
+	struct ship_stream *stream = ship_walk_stream(ship, event);
 	int rc = 0;
 
 	if (!stream)
@@ -143,13 +174,15 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 	if (!ship->is_fresh && event->index < stream->first)
 		return ktr_error_at(err, ship->path, 0, 0, EINVAL,
 				    "it begins before what has gone of this trace: parts go together, by the name of the whole; --state DIR begins anew");
-	if (ship->is_fresh && ship->with_events && ship_rows_is_next_day(ship, event)) {
+	if (ship->is_fresh && ship_rows_is_next_day(ship, event)) {
 		rc = ship_walk_flush(ship, err);
 		if (rc)
 			return rc;
 	}
-	if (ship->is_fresh && ship->with_events)
+	if (ship->is_fresh && ship->with_events && (!ship->filter || ktr__filter_pass(ship->filter, event)))
 		rc = ship_rows_event(ship, event, stream);
+	if (!rc && ship->is_fresh && event->site->kind == KTR_KIND_COUNTER)
+		rc = ship_rows_counter(ship, event, stream);
 	if (!rc && ship->spans)
 		rc = ktr__spans_event(ship->spans, event);
 	if (rc)
@@ -171,8 +204,16 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 	return 0;
 }
 
+/* Rotation leaves a trace without its name for a moment alone. -errno with err filled. */
+static int ship_walk_removed(struct ship *ship, struct ktr_error *err)
+{
+	int rc = ship_walk_flush(ship, err);
+
+	return rc ? rc : ktr_error_at(err, ship->path, 0, 0, ENOENT, "was removed while it was followed");
+}
+
 /* There is nothing more just now: 0, or 1 when nothing more is waited for, or -errno with err filled. */
-static int ship_walk_wait(struct ship *ship, struct ktr_error *err)
+static int ship_walk_wait(struct ship *ship, int wait_ms, struct ktr_error *err)
 {
 	int rc = 0;
 
@@ -181,13 +222,15 @@ static int ship_walk_wait(struct ship *ship, struct ktr_error *err)
 		return 1;
 	if (ship->n_waits++ >= SHIP_WALK_WAITS && (!ship->follow || ktr_reader_ended(ship->reader)))
 		return 1;
+	if (ship->n_waits >= SHIP_WALK_GONE && access(ship->path, F_OK) && errno == ENOENT)
+		return ship_walk_removed(ship, err);
 	if (ship_walk_now() - ship->flushed_ns >= ship->every_ns)
 		rc = ship_walk_flush(ship, err);
 	if (!rc && ship->losses.n_rows)
 		rc = ship_send_block(ship, SCHEMA_LOSSES_TABLE, &ship->losses, err);
 	if (rc)
 		return rc;
-	rc = ktr_reader_wait(ship->reader, SHIP_WALK_WAIT_MS);
+	rc = ktr_reader_wait(ship->reader, wait_ms);
 	ship->head = ktr__reader_head(ship->reader);
 	if (rc && rc != -EINTR) {
 		*err = *ktr_reader_error(ship->reader);
@@ -230,33 +273,52 @@ static int ship_walk_end(struct ship *ship, struct ktr_error *err)
 		rc = ship_send_block(ship, SCHEMA_LOSSES_TABLE, &ship->losses, err);
 	if (!rc)
 		rc = ship_tables(ship, err);
-	return rc ? rc : ship_state_finish(&ship->state, err);
+	if (rc)
+		return rc;
+	ship->state.over_bytes = is_over && ship->head->has_ended ? ktr__reader_bytes(ship->reader) : 0;
+	return ship_state_finish(&ship->state, err);
 }
 
-static int ship_walk_all(struct ship *ship, struct ktr_error *err)
+/* What the reader has found. 0, 1: the walk is over, or -errno with err filled. */
+static int ship_walk_found(struct ship *ship, int what, const struct ktr_event *event, int wait_ms,
+			   struct ktr_error *err)
+{
+	switch (what) {
+	case KTR_READ_EVENT:
+		ship->is_cut = !ship->follow && event->time_ns > ship->until_ns && ship->until_ns;
+		return ship->is_cut ? 1 : ship_walk_event(ship, event, err);
+	case KTR_READ_WAIT:
+		return ship_walk_wait(ship, wait_ms, err);
+	case KTR_READ_LOSS:
+		return ship_walk_loss(ship, err);
+	case KTR_READ_NOTE:
+		if (ktr_reader_note(ship->reader)->damaged)
+			fprintf(stderr, "%s: %s\n", ship->command, ktr_reader_note(ship->reader)->text);
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+int ship_walk_step(struct ship *ship, int wait_ms, struct ktr_error *err)
 {
 	const struct ktr_event *event;
-	int what, rc = 0;
+	int rc = 0, what = KTR_READ_NOTE;
 
-	while (!rc && (what = ktr__reader_advance(ship->reader, &event)) != KTR_READ_END) {
+	if (ship->is_told)
+		return 1;
+	for (unsigned n = 0; !rc && what != KTR_READ_WAIT && n < SHIP_WALK_STEP; n++) {
+		what = ktr__reader_advance(ship->reader, &event);
 		if (what < 0) {
 			*err = *ktr_reader_error(ship->reader);
 			return what;
 		}
-		ship->is_cut = what == KTR_READ_EVENT && !ship->follow && event->time_ns > ship->until_ns &&
-			       ship->until_ns;
-		if (ship->is_cut)
-			break;
-		if (what == KTR_READ_EVENT)
-			rc = ship_walk_event(ship, event, err);
-		else if (what == KTR_READ_WAIT)
-			rc = ship_walk_wait(ship, err);
-		else if (what == KTR_READ_LOSS)
-			rc = ship_walk_loss(ship, err);
-		else if (what == KTR_READ_NOTE && ktr_reader_note(ship->reader)->damaged)
-			fprintf(stderr, "%s: %s\n", ship->command, ktr_reader_note(ship->reader)->text);
+		rc = ship_walk_found(ship, what, event, wait_ms, err);
 	}
-	return rc < 0 ? rc : ship_walk_end(ship, err);
+	if (rc <= 0)
+		return rc;
+	rc = ship_walk_end(ship, err);
+	return rc ? rc : 1;
 }
 
 /*
@@ -295,10 +357,82 @@ static int ship_walk_is_first(struct ship *ship, struct ktr_error *err)
 	return rc;
 }
 
+/* What --filter asks of spans is known of a trace that is complete alone. 0 or -errno with err filled. */
+static int ship_walk_filter_spans(struct ship *ship, struct ktr__filter_spans *spans, struct ktr_error *err)
+{
+	struct ktr_reader *again;
+	int rc;
+
+	if (ship->is_followed)
+		return ktr_error_set(err, EINVAL,
+				     "--filter: how long a span takes is known at its end: not of a trace that is written");
+	rc = ktr_reader_open(ship->path, NULL, &again, err);
+	if (rc)
+		return rc;
+	rc = ktr__filter_spans_walk(spans, again, err);
+	ktr_reader_close(again);
+	return rc;
+}
+
+static int ship_walk_filter(struct ship *ship, struct ktr_error *err)
+{
+	struct ktr_error why = KTR_ERROR_NONE;
+	struct ktr__filter_spans *spans;
+	int rc;
+
+	if (!ship->filter_text)
+		return 0;
+	/* Names that it has not got yet may come, or be those of another trace's. */
+	rc = ktr__filter_new(ship->filter_text, ktr__reader_tables(ship->reader), ship->info, 1, &ship->filter,
+			     &why);
+	if (rc)
+		return ktr_error_set(err, -rc, "--filter: column %u: %s", why.column, why.text);
+	if (why.code)
+		fprintf(stderr, "%s: %s: --filter, column %u: %s, so far\n", ship->command, ship->path, why.column,
+			why.text);
+	spans = ktr__filter_spans(ship->filter);
+	return spans ? ship_walk_filter_spans(ship, spans, err) : 0;
+}
+
+/* Another machine that is called so would have its traces among ours. It is said, and no more. */
+static void ship_walk_namesake(struct ship *ship)
+{
+	struct native_buffer query = { 0 };
+	struct store_answer answer;
+	unsigned long long n = 0;
+	char text[200];
+
+	if (!ship->state.is_new || !ship->info->last_ns)
+		return;
+	native_buffer_text(&query, "SELECT count() FROM ");
+	native_buffer_text(&query, ship->store->options.database);
+	native_buffer_text(&query, ".traces WHERE host = ");
+	store_quote(&query, ship->host, strlen(ship->host));
+	native_buffer_text(&query, " AND (machine != ");
+	store_quote(&query, ship->info->host, strlen(ship->info->host));
+	snprintf(text, sizeof(text), " OR boot != toUUID('%s')) AND first_ts < %" PRId64 " AND last_ts > %" PRId64
+		 " FORMAT TabSeparated", ship->boot, (int64_t)ship->info->last_ns + ship->utc_offset_ns,
+		 (int64_t)ship->info->first_ns + ship->utc_offset_ns);
+	native_buffer_text(&query, text);
+	native_buffer_add(&query, "", 1);
+	if (query.failed) {
+		native_buffer_free(&query);
+		return;
+	}
+	if (store_ask_patiently(ship->store, (char *)query.at, &answer) == STORE_DONE &&
+	    sscanf(answer.bytes, "%llu", &n) == 1 && n)
+		fprintf(stderr, "%s: %s: %s is another machine's name, too, which traced at the same time: --host tells them apart\n",
+			ship->command, ship->path, ship->host);
+	store_answer_free(&answer);
+	native_buffer_free(&query);
+}
+
 static int ship_walk_start(struct ship *ship, struct ktr_error *err)
 {
 	int rc = ship_walk_open(ship, err);
 
+	if (!rc)
+		rc = ship_walk_filter(ship, err);
 	if (!rc)
 		rc = ship_state_open(ship, err);
 	if (!rc && ship->state.pending.n_parts) {
@@ -306,8 +440,15 @@ static int ship_walk_start(struct ship *ship, struct ktr_error *err)
 		if (!rc)
 			rc = ship_state_done(&ship->state, err);
 	}
+	/* Nothing has come since all of it was told. */
+	ship->is_told = !rc && ship->state.over_bytes && ship->head->has_ended &&
+			ship->state.over_bytes == ktr__reader_bytes(ship->reader);
+	if (rc || ship->is_told)
+		return rc;
+	ship_walk_version(ship);
+	rc = ship_walk_is_first(ship, err);
 	if (!rc)
-		rc = ship_walk_is_first(ship, err);
+		ship_walk_namesake(ship);
 	/* Written down before anything goes: what is there is ours. */
 	if (!rc && ship->state.is_new)
 		rc = ship_state_finish(&ship->state, err);
@@ -318,25 +459,37 @@ static int ship_walk_start(struct ship *ship, struct ktr_error *err)
 	return rc;
 }
 
-int ship_walk(struct ship *ship, struct ktr_error *err)
+int ship_walk_begin(struct ship *ship, struct ktr_error *err)
 {
-	int rc;
-
 	ship_rows_open(ship);
 	ship->flushed_ns = ship_walk_now();
-	rc = ship_walk_start(ship, err);
-	if (!rc) {
-		progress_watch(ship->command, ship->reader, 0, UINT64_MAX);
-		rc = ship_walk_all(ship, err);
-		progress_end();
-	}
+	return ship_walk_start(ship, err);
+}
+
+void ship_walk_close(struct ship *ship)
+{
 	ktr__spans_free(ship->spans);
 	ship->spans = NULL;
+	ktr__filter_free(ship->filter);
+	ship->filter = NULL;
 	ship_rows_close(ship);
 	ship_state_close(&ship->state);
 	for (unsigned i = 0; i < KTR_SIDECARS; i++)
 		free(ship->line_hash[i]);
 	free(ship->place);
 	ktr_reader_close(ship->reader);
-	return rc;
+}
+
+int ship_walk(struct ship *ship, struct ktr_error *err)
+{
+	int rc = ship_walk_begin(ship, err);
+
+	if (!rc) {
+		progress_watch(ship->command, ship->reader, 0, UINT64_MAX);
+		while (!rc)
+			rc = ship_walk_step(ship, SHIP_WALK_WAIT_MS, err);
+		progress_end();
+	}
+	ship_walk_close(ship);
+	return rc < 0 ? rc : 0;
 }

@@ -154,6 +154,8 @@ magic() {
 ours PREFIX=/opt/ktr DESTDIR="$dir/stage" install
 [ ! -e "$dir/stage/opt/ktr/bin/ktrace" ] && [ ! -e "$dir/stage/opt/ktr/bin/kdump" ] &&
 	[ ! -e "$dir/stage/opt/ktr/bin/kgmon" ] || fail "ktrace, kdump, kgmon are there unasked"
+grep -q '^ExecStart=/opt/ktr/bin/ktr ship --follow ' "$dir/stage/opt/ktr/lib/systemd/system/ktr-ship.service" || fail "no unit of systemd"
+[ -z "$(find "$dir/stage" -name '*.wants')" ] || fail "the unit is enabled unasked"
 ours PREFIX=/opt/ktr DESTDIR="$dir/stage" BSD_NAMES=1 install
 for name in ktrace kdump kgmon; do
 	"$dir/stage/opt/ktr/bin/$name" --help | grep -q "^usage: $name" || fail "$name"

@@ -18,7 +18,7 @@ sql() { "$ktr" sql --csv "all/$1" "$2" 2>sql.err | tail -n +2 | tr -d '\r"'; }
 rows() {
 	fields=$1
 	shift
-	fleet "$@" all --json || fail "$*: $(cat err)"
+	fleet "$@" "${folder:-all}" --json || fail "$*: $(cat err)"
 	python3 -c 'import json, sys
 for row in json.load(open("out"))["rows"]: print(*(row[f] for f in sys.argv[1].split(",")), sep=",")' "$fields"
 }
@@ -66,10 +66,17 @@ grep -q "^basis: hosts 3, traces 4, events lost $lost," out || fail "by two name
 rm all/one/again
 cat >odd.c <<'END'
 #include <ktr.h>
+#define LONG "a name of more letters than a table has room for, and one that ends with the number "
 int main(void)
 {
 	KTR_START1(KTR_GEN, "odd", "\xff\xfe" "bad", 1, "x", 1);
 	KTR_STOP0(KTR_GEN, "odd", "\xff\xfe" "bad", 1);
+	KTR_START0(KTR_GEN, "odd", "007", 2);
+	KTR_STOP0(KTR_GEN, "odd", "007", 2);
+	KTR_START0(KTR_GEN, "odd", "0.5", 3);
+	KTR_STOP0(KTR_GEN, "odd", "0.5", 3);
+	KTR_START0(KTR_GEN, "odd", LONG "one", 4);
+	KTR_STOP0(KTR_GEN, "odd", LONG "one", 4);
 	return 0;
 }
 END
@@ -78,6 +85,21 @@ mkdir -p few/odd few/none
 KTR_MASK=all KTR_FILE=few/odd/t ./odd && KTR_MASK=init KTR_FILE=few/none/t ./odd 2>/dev/null || fail "the program failed"
 "$ktr" fleet span "$(printf '\377\376bad')" few --json >out 2>err || fail "an odd id: $(cat err)"
 is "an odd id" "$(python3 -c 'import json; print([r["spans"] for r in json.load(open("out"))["rows"]])')" '[1]'
+
+# A text that looks like a number is a text; one that is cut has a mark where it was.
+"$ktr" fleet slow few --json >out 2>err || fail "texts: $(cat err)"
+is "texts that look like numbers" "$(python3 -c 'import json
+print(*sorted(repr(r["id"]) for r in json.load(open("out"))["rows"] if r["id"][0] == "0"))')" "'0.5' '007'"
+LC_ALL=C.UTF-8 "$ktr" fleet slow few >out 2>err || fail "long texts: $(cat err)"
+grep -q 'a name of more letters.*….*number one ' out || fail "a long text: $(cat out)"
+
+# A trace of another session is no part, whatever it is called.
+mkdir -p dated/one dated/parts
+cp -r all/one/a dated/one/t
+cp -r all/one/b dated/one/t.20261127
+KTR_MASK=all KTR_FILE=dated/parts/t KTR_ROTATE_SIZE=64K KTR_ROTATE_KEEP=100 ./flood 20000 >/dev/null || fail "the program failed"
+[ -e dated/parts/t.1 ] || fail "nothing was rotated"
+is "traces by their dates, and parts" "$(folder=dated && rows host,traces hosts)" "$(printf 'one,2\nparts,1')"
 
 # What cannot be read is left out, and said; what is no trace is refused.
 cp -r all/one/a few/torn

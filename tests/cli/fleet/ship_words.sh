@@ -10,11 +10,11 @@ at_exit() { [ -z "$server" ] || kill "$server"; }
 # Each table has its columns in both dialects; codecs and ages only in the newer one.
 "$ktr" ship --schema >"$dir/new" || fail "--schema"
 "$ktr" ship --schema=18 --replicated --database other >"$dir/old" || fail "--schema=18"
-is "tables" "$(grep -c '^CREATE TABLE IF NOT EXISTS ktr\.' "$dir/new")" 11
+is "tables" "$(grep -c '^CREATE TABLE IF NOT EXISTS ktr\.' "$dir/new")" 12
 is "views" "$(grep -c '^CREATE MATERIALIZED VIEW IF NOT EXISTS other\.' "$dir/old")" 2
 grep -q 'CODEC(Delta' "$dir/new" || fail "no codecs"
 grep -qE 'CODEC|TTL' "$dir/old" && fail "codecs for a server that has none"
-is "copies" "$(grep -c "ENGINE = Replicated[A-Za-z]*MergeTree('/clickhouse/tables/{shard}/other/[a-z_]*', '{replica}'" "$dir/old")" 11
+is "copies" "$(grep -c "ENGINE = Replicated[A-Za-z]*MergeTree('/clickhouse/tables/{shard}/other/[a-z_]*', '{replica}'" "$dir/old")" 12
 status 2 "$ktr" ship --schema=17
 status 2 "$ktr" ship trace
 status 2 "$ktr" ship --to http://127.0.0.1:1
@@ -92,8 +92,7 @@ says "no HTTP" '127.0.0.1' --to "$to"
 says "a long answer" 'too long' --to "$to"
 # A part goes with its whole.
 mkdir -p "$dir/whole/ktr" "$dir/whole.2/ktr"
-: >"$dir/whole/ktr/info.jsonl"
-: >"$dir/whole.2/ktr/info.jsonl"
+echo '{"uuid":"0123"}' | tee "$dir/whole/ktr/info.jsonl" >"$dir/whole.2/ktr/info.jsonl"
 status 1 "$ktr" ship --patience 0 --to "$to" --state "$dir/state" "$dir/whole.2"
 grep -q "whole.2 is a part of .*whole, which takes it along" "$dir/err" || fail "a part: $(cat "$dir/err")"
 # What the password is goes into a header alone.

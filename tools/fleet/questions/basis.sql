@@ -16,7 +16,12 @@ FROM (
 	4611686018427387903 AS window_to
 	SELECT toUInt64(0), toUInt64(0), sum(events), toUInt64(0), toUInt64(0)
 	FROM ktr.losses FINAL
-	WHERE (to_ts = 0 OR to_ts >= window_from) AND from_ts < window_to AND (only_host = '' OR host = only_host)
+	WHERE (to_ts = 0 OR to_ts >= window_from) AND from_ts < window_to AND (only_host = '' OR host = only_host) AND
+		(from_ts > 0 OR to_ts > 0 OR trace IN (
+			WITH
+			0 AS window_from,
+			4611686018427387903 AS window_to
+			SELECT trace FROM ktr.traces WHERE last_ts >= window_from AND first_ts < window_to))
 	UNION ALL
 	WITH
 	'' AS only_host,

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A folder is followed: traces that are there, that come, that are rotated, and one whose writer is killed, by one
+# shipper. What rotation removed before it was shipped is a loss that says so, and nothing else is missing.
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/fleet/server.inc
+shipper= program=
+at_exit() {
+	[ -z "$shipper" ] || kill -9 "$shipper" 2>/dev/null
+	[ -z "$program" ] || kill -9 "$program" 2>/dev/null
+	servers_end
+}
+$cc -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/programs/trace/ctf_events.c -o "$dir/events" "$O/lib/libktr.a" \
+	-lpthread || exit 1
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o "$dir/flood" "$O/lib/libktr.a" -lpthread || exit 1
+cat >"$dir/slow.c" <<'C'
+#include <ktr.h>
+#include <poll.h>
+int main(void)
+{
+	struct pollfd in = { .fd = 0, .events = POLLIN };
+	for (int i = 0; poll(&in, 1, 1) == 0;)
+		for (int end = i + 100; i < end; i++)
+			CTR2(KTR_GEN, "%d %s", i, "some text that takes its room in a trace, which is to be rotated");
+	return 0;
+}
+C
+$cc -std=gnu11 -O2 -Iinclude "$dir/slow.c" -o "$dir/slow" "$O/lib/libktr.a" -lpthread || exit 1
+cd "$dir" || exit 1
+mkdir folder
+KTR_MASK=all KTR_FILE=folder/first ./flood 5000 >/dev/null || fail "the program failed"
+server_start || exit 1
+"$ktr" ship --to "$url" --create 2>err || fail "--create: $(cat err)"
+follow() {
+	"$ktr" ship --to "$url" --state state --host web01 --spans --follow --every 1s folder >log 2>&1 &
+	shipper=$!
+}
+uuid() { sed -n '1s/.*"uuid":"\([0-9a-f]*\)".*/\1/p' "$1/ktr/info.jsonl" | sed 's/\(.\{8\}\)\(....\)\(....\)\(....\)/\1-\2-\3-\4-/'; }
+n_events() { "$ktr" report --json "folder/$1" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])'; }
+there() { ask "SELECT count() FROM ktr.events WHERE trace = toUUID('$(uuid "folder/$1")')"; }
+# all TRACE: is waited for, and there once
+all() {
+	want=$(n_events "$1")
+	await '[ "$(there '"$1"')" = "$want" ]'
+	is "events of $1" "$(there "$1")" "$want"
+	is "identities of $1" "$(ask "SELECT uniqExact(stream, idx) FROM ktr.events WHERE trace = toUUID('$(uuid "folder/$1")')")" "$want"
+}
+# whole TRACE: its events and losses are all that its streams have had
+whole() {
+	is "all of $1" "$(ask "SELECT sum(n) FROM (SELECT max(idx) + 1 AS n FROM ktr.events WHERE trace = toUUID('$(uuid "folder/$1")') GROUP BY stream)")" \
+		"$(($(there "$1") + $(ask "SELECT sum(events) FROM ktr.losses FINAL WHERE trace = toUUID('$(uuid "folder/$1")') AND why IN ('overwritten', 'unshipped')")))"
+}
+follow
+all first
+KTR_MASK=all KTR_FILE=folder/second ./flood 3000 >/dev/null || fail "the program failed"
+all second
+KTR_MASK=all KTR_FILE=folder/rotated KTR_ROTATE_SIZE=128K KTR_ROTATE_KEEP=100 ./events 3000 || fail "the program failed"
+all rotated
+[ -e folder/rotated.1 ] || fail "nothing was rotated"
+# One that has the name of another, which was moved aside.
+KTR_MASK=all KTR_FILE=folder/second ./flood 4000 >/dev/null || fail "the program failed"
+all second
+# One whose program is killed.
+mkfifo in
+KTR_MASK=all KTR_FILE=folder/killed ./slow <in &
+program=$!
+exec 7>in
+await '[ -e folder/killed/metadata ] && [ "$(there killed)" -gt 1000 ]'
+kill -9 $program
+wait $program 2>/dev/null
+program=
+exec 7>&-
+all killed
+whole killed
+kill $shipper
+wait $shipper 2>/dev/null
+shipper=
+# What is told of one that has been told of as a whole: nothing, and it is not read again.
+"$ktr" ship --to "$url" --state state --host web01 --spans folder/first 2>err || fail "again: $(cat err)"
+grep -q 'first: 0 events and 0 spans in 0 batches' err || fail "again: $(cat err)"
+
+# Nobody ships while parts are removed.
+KTR_MASK=all KTR_FILE=folder/late KTR_ROTATE_SIZE=64K KTR_ROTATE_KEEP=2 ./slow <in 2>late.err &
+program=$!
+exec 7>in
+await '[ -e folder/late.5 ] && [ ! -e folder/late.1 ]'
+exec 7>&-
+wait $program || fail "the program failed"
+program=
+"$ktr" ship --to "$url" --state state --host web01 folder/late 2>err || fail "late: $(cat err)"
+grep -q 'late: [0-9]* events were removed by rotation before they were shipped' err || fail "what is said of what is gone: $(cat err)"
+[ "$(ask "SELECT sum(events) FROM ktr.losses FINAL WHERE why = 'unshipped'")" -gt 0 ] || fail "no row says what is gone"
+whole late
+n=$(ask "SELECT sum(events) FROM ktr.losses FINAL")
+"$ktr" ship --to "$url" --state state --host web01 folder/late 2>err || fail "late, again: $(cat err)"
+is "losses, again" "$(ask "SELECT sum(events) FROM ktr.losses FINAL")" "$n"
+exit $failed
