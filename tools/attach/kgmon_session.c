@@ -26,9 +26,7 @@
 #define KGMON_LOW	"profile:::profile-99"
 #define KGMON_HIGH	"profile:::profile-997"
 #define KGMON_HIGH_HZ	500
-#define KGMON_SOURCE	 "debug.ktr.profile.source"
 #define KGMON_USED	 "debug.ktr.profile.used"
-#define KGMON_SOURCE_ANY "3"
 #define KGMON_BY_TIMERS	 "2"
 /* From 40 to 61, each a bit: one of these a timer sends (ktr/provider/timer/signal.h). */
 #define KGMON_SIGNALS (UINT64_MAX << (40 - 1) & UINT64_MAX >> (64 - 61))
@@ -121,16 +119,6 @@ void kgmon_session_close(struct kgmon_session *session)
 	ktr__table_forget();
 }
 
-/* In high resolution each sample has a stack of its own, by the kernel where it allows that. Who chose has that. */
-static void kgmon_choose_source(struct kgmon_session *session)
-{
-	struct ktr_conf *conf = ktr_session_conf(session->own);
-	char asked[32];
-
-	if (ktr_conf_get(conf, KGMON_SOURCE, asked, sizeof(asked), NULL) == 0 && strcmp(asked, "0") == 0)
-		ktr_conf_set(conf, KGMON_SOURCE, KGMON_SOURCE_ANY, NULL);
-}
-
 /* 0, and in *change what to wait for; or -errno. */
 static int kgmon_count(struct kgmon_session *session, bool on, uint32_t *change)
 {
@@ -162,8 +150,6 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	if (wanted == KGMON_OFF || !session->samples)
 		return rc ? rc : ktr__specs_wait(&specs, done.change, KGMON_WAIT_MS) ? -EAGAIN : 0;
 	ktr__specs_ask(&specs, spec, KGMON_ASK_MS);
-	if (wanted == KGMON_HIRES)
-		kgmon_choose_source(session);
 	rc = ktr__specs_switch(&specs, spec, true, &done, &err);
 	if (rc)
 		return rc;

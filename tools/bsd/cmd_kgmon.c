@@ -108,9 +108,8 @@ static void kgmon_deaf(const struct kgmon *kgmon)
 	unsigned n = kgmon_session_deaf(&kgmon->session);
 
 	if (n)
-		fprintf(stderr, "kgmon: warning: no samples of %u %s all signals%s\n", n,
-			n == 1 ? "thread that blocks" : "threads that block",
-			kgmon->high ? ", for they are by timers" : ": -B has them, where the kernel gives them");
+		fprintf(stderr, "kgmon: warning: no samples of %u %s all signals, for they are by timers\n", n,
+			n == 1 ? "thread that blocks" : "threads that block");
 }
 
 static int kgmon_run(struct kgmon *kgmon)

@@ -284,12 +284,35 @@ static void profile_scan(void)
 		ktr__profile_scan(true, ktr__small_has);
 }
 
+/*
+ * Code that no file has is strange for ever: it is looked for once a second. Sooner at first, for what a program
+ * begins with is strange, too, and one that lives for half a second has its code named.
+ */
+static void profile_look_strange(void)
+{
+	static uint64_t due_ms, pause_ms; /* by one thread at a time */
+	struct timespec now;
+	uint64_t now_ms;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	if (now_ms < due_ms || !(__atomic_load_n(&profile_strange, __ATOMIC_RELAXED) | ktr__source_was_strange()))
+		return;
+	pause_ms = pause_ms ? 2 * pause_ms : 60;
+	pause_ms = pause_ms < 1000 ? pause_ms : 1000;
+	due_ms = now_ms + pause_ms;
+	ktr__code_look();
+	__atomic_store_n(&profile_strange, 0, __ATOMIC_RELAXED);
+}
+
 static void profile_round(void)
 {
 	ktr__source_round(false);
 	/* What is loaded while other code is strange would be looked for a second later. */
-	if (ktr__source_is_strange())
+	if (ktr__source_is_strange()) {
 		ktr__maps_look();
+		profile_look_strange();
+	}
 	__atomic_store_n(&ktr__agent_often_ms, ktr__source_pause_ms(), __ATOMIC_RELAXED);
 }
 
@@ -426,21 +449,6 @@ static int profile_argument(struct ktr_provider_probe *probe, unsigned number, s
 		return -ENOENT;
 	*arg = arguments[number];
 	return 0;
-}
-
-/* Code that no file has is strange for ever: once a second a stack through it says so, and is looked for. */
-static void profile_look_strange(void)
-{
-	static time_t looked; /* by one thread at a time */
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (now.tv_sec == looked ||
-	    !(__atomic_load_n(&profile_strange, __ATOMIC_RELAXED) | ktr__source_was_strange()))
-		return;
-	looked = now.tv_sec;
-	ktr__code_look();
-	__atomic_store_n(&profile_strange, 0, __ATOMIC_RELAXED);
 }
 
 /* Once a second, and when a stack went through something new. */
