@@ -265,16 +265,19 @@ static void source_ended(struct ktr__followed *thread)
 /* It can have no event: what was due to it by now is told, and somebody else takes it. */
 static void source_refuse(struct ktr__followed *thread, int code)
 {
+	uint32_t tid = thread->tid;
+
 	if (code == -ESRCH) {
 		ktr__followed_gone(thread);
 		return;
 	}
+	/* First, for from then on it may end, and its place be another one's. */
+	ktr__tell_missing(thread, ktr__followed_cpu_ns(tid), source_until_ns);
 	if (!ktr__followed_refuse(thread))
 		return;
-	ktr__tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
 	ktr__source_refused(code);
 	if (source_n_refused < SOURCE_NEWS) /* others are found by the scan */
-		source_refused[source_n_refused++] = thread->tid;
+		source_refused[source_n_refused++] = tid;
 }
 
 /* What there is of it; -errno: what was asked for cannot be had. True: it has ended. */
