@@ -11,10 +11,9 @@
 
 #include "ktr/control/session_join.h"
 #include "ktr/provider/session/specs.h"
-#include "ktr/provider/syscall/tracee_proc.h"
 #include "ktr/session/table.h"
+#include "tools/attach/deaf_threads.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +27,6 @@
 #define KGMON_HIGH_HZ	500
 #define KGMON_USED	 "debug.ktr.profile.used"
 #define KGMON_BY_TIMERS	 "2"
-/* From 40 to 61, each a bit: one of these a timer sends (ktr/provider/timer/signal.h). */
-#define KGMON_SIGNALS (UINT64_MAX << (40 - 1) & UINT64_MAX >> (64 - 61))
 #define KGMON_ASK_MS	2000
 #define KGMON_WAIT_MS	10000 /* a process may have very many threads */
 
@@ -161,35 +158,6 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	return found.failed ? -EBUSY : 0;
 }
 
-/* Does a thread block each signal that a timer may send? Those of ktr's do, and count for nothing. */
-static bool kgmon_is_deaf(pid_t pid, const char *tid)
-{
-	char path[96], text[4096];
-	const char *field;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid, tid);
-	if (ktr__tracee_text(path, text, sizeof(text)) <= 0 || strncmp(text, "Name:\tktr-", 10) == 0)
-		return false;
-	field = ktr__tracee_field(text, "SigBlk");
-	return field && (strtoull(field, NULL, 16) & KGMON_SIGNALS) == KGMON_SIGNALS;
-}
-
-static unsigned kgmon_deaf_of(pid_t pid)
-{
-	char path[64];
-	const struct dirent *at;
-	unsigned n = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && (at = readdir(dir)) != NULL)
-		n += at->d_name[0] != '.' && kgmon_is_deaf(pid, at->d_name);
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 unsigned kgmon_session_deaf(const struct kgmon_session *session)
 {
 	char used[32];
@@ -203,7 +171,7 @@ unsigned kgmon_session_deaf(const struct kgmon_session *session)
 	n_procs = ktr__map_n_rows(&session->map, session->session.control, KTR_REGION_proc);
 	for (uint32_t i = 1; i < n_procs; i++)
 		if (!ktr__map_proc(&session->map, i, &proc) && ktr__proc_alive(&proc))
-			n += kgmon_deaf_of((pid_t)proc.pid);
+			n += deaf_threads((pid_t)proc.pid);
 	return n;
 }
 
