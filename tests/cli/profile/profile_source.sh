@@ -13,7 +13,7 @@ prog=$dir/profile
 host=
 at_exit() { [ -z "$host" ] || kill -9 "$host" 2>/dev/null; }
 $cc -O2 -fomit-frame-pointer -o "$prog" tests/programs/profile/profile.c -lpthread &&
-	$cc -O2 -o "$dir/small" tests/profile/small_stacks.c -lpthread &&
+	$cc -O2 -Wl,-z,now -o "$dir/small" tests/profile/small_stacks.c -lpthread &&
 	$cc -O2 -o "$dir/refused" tests/programs/profile/refused.c || { fail 'programs'; exit 1; }
 
 profile() { # TRACE OPTIONS... -- PROGRAM...: its exit status
