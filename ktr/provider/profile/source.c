@@ -44,9 +44,10 @@ static pid_t source_pid; /* who switched it on */
 static int (*source_otherwise)(uint32_t tid, bool late);
 static bool source_its_end;
 static uint32_t source_strange;  /* atomic */
-static unsigned source_ms, source_look_ms; /* between two rounds; between two looks at whether another has done them */
+static unsigned source_ms;	/* between two rounds */
+static unsigned source_look_ms; /* between two looks at whether another thread does them */
 static uint64_t source_until_ns;
-static bool source_is_shared; /* another thread has done what was to be done in the last round but one; by the agent's */
+static bool source_is_shared; /* it did when it was looked last */
 
 static uint32_t source_news[SOURCE_NEWS];
 static unsigned source_n_news, source_n_old_news;
@@ -393,8 +394,7 @@ static void source_set_pause(uint64_t period_ns, size_t ring_bytes)
 	source_also.pause_ns = source_ms >= SOURCE_SHARED ? source_ms * 1000000ull : 0;
 	/* A part of what it is looked at budgets by (ktr/provider/registry/budget.h): so it wakes up for both. */
 	if (source_also.pause_ns)
-		source_look_ms = look_ms < SOURCE_LOOK ? SOURCE_LOOK / (unsigned)((SOURCE_LOOK + look_ms - 1) / look_ms) :
-							 SOURCE_LOOK;
+		source_look_ms = SOURCE_LOOK / (unsigned)((SOURCE_LOOK + look_ms - 1) / look_ms);
 }
 
 static void source_scan(bool late)

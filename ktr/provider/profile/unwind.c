@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Each step asks the table of the object that an address lies in (cfi.h). Code that is in none, as a JIT's, is
- * taken to have frame pointers, as long as they lead to code (code.h). That is the order because frame pointers, where code has them, miss the caller of
- * a function that has not set up its own yet, or has none because it is small: of samples, more than half (gcc 12,
- * -O2 -fno-omit-frame-pointer).
+ * taken to have frame pointers, as long as they lead to code (code.h). That is the order because frame pointers,
+ * where code has them, miss the caller of a function that has not set up its own yet, or has none because it is
+ * small: of samples, more than half (gcc 12, -O2 -fno-omit-frame-pointer).
  *
  * Only memory between the stack pointer (of what was interrupted, its red zone too) and the end of the stack is
  * read. A handler's frame leads to what it has interrupted, which may be on another stack. Where a stack ends: the

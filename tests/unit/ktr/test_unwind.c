@@ -239,5 +239,6 @@ static void frame_pointers_lead_from_code_to_code(void)
 	}
 }
 
-SUITE(unwind, TEST(frame_pointers_lead_from_code_to_code), TEST(all_are_found), TEST(another_caller_is_seen), TEST(one_amid_another_does_without));
+SUITE(unwind, TEST(frame_pointers_lead_from_code_to_code), TEST(all_are_found), TEST(another_caller_is_seen),
+      TEST(one_amid_another_does_without));
 #endif
