@@ -47,6 +47,24 @@ def names(file):
     return at
 
 
+def bare(name):
+    """a function of a template, whose result the linker's name tells of, without that"""
+    depth = start = i = 0
+    while i < len(name):
+        if name.startswith("operator", i) and (not i or not (name[i - 1].isalnum() or name[i - 1] == "_")):
+            return name[start:]
+        if name.startswith("(anonymous namespace)", i):
+            i += len("(anonymous namespace)")
+            continue
+        if name[i] == "(" and not depth:
+            return name[start:]
+        depth += (name[i] in "<([{") - (name[i] in ">)]}")
+        i += 1
+        if name[i - 1] == " " and not depth:
+            start = i
+    return name
+
+
 def cut(there, known):
     """what is known of these, of names too long for an event"""
     return (k for k in known for n in there if len(k) > 200 and n.startswith(k))
@@ -62,7 +80,8 @@ def counted(known):
         start, _, less, file = next(m for m in where if m[0] <= function < m[1])
         if file not in symbols:
             symbols[file] = names(file)
-        there = sorted(symbols[file][function - less]) or ["%s+%#x" % (file, function - less)]
+        there = sorted(symbols[file][function - less])
+        there = there + [bare(n) for n in there] or ["%s+%#x" % (file, function - less)]
         # Several functions of one name in a module are followed by their addresses, ktr_fbt(3).
         there = ["%s@%#x" % (n, function - less) for n in there] + there
         name = next((n for n in there if n in known), None) or next(cut(there, known), there[-1])
