@@ -80,11 +80,6 @@ struct ktr__kernel_events {
 	uint64_t mono; /* [ns] CLOCK_MONOTONIC less perf's clock, nearly */
 };
 
-bool ktr__kernel_events_wanted(const struct ktr__session_rw *session)
-{
-	return __atomic_load_n(&session->control->kernel, __ATOMIC_ACQUIRE) != 0;
-}
-
 static uint64_t kernel_now(void)
 {
 	return ktr__clock_now(KTR_CLOCK_MONOTONIC);
@@ -170,15 +165,6 @@ static uint64_t kernel_ticks(const struct ktr__kernel_events *kernel, uint64_t n
 
 /* ---- opening and closing ---- */
 
-/* Is it a thread that takes part in feeding? They are named so. */
-static bool kernel_is_ours(uint32_t pid, uint32_t tid)
-{
-	char path[64], name[32];
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
-	return ktr__kernel_text(path, name, sizeof(name)) && strncmp(name, "ktr-", 4) == 0;
-}
-
 static int kernel_follow_proc(struct ktr__kernel_events *kernel, uint32_t pid)
 {
 	char path[64];
@@ -191,7 +177,7 @@ static int kernel_follow_proc(struct ktr__kernel_events *kernel, uint32_t pid)
 	while (dir && (entry = readdir(dir))) {
 		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
-		if (!tid || tid == (uint32_t)gettid() || (kernel->also && kernel_is_ours(pid, tid)))
+		if (!tid || tid == (uint32_t)gettid() || (kernel->also && ktr__kernel_thread_is_ours(pid, tid)))
 			continue;
 		one = ktr__perf_add(&kernel->perf, tid);
 		/* It has a row before it can record, and makes none of its own. */
@@ -274,16 +260,9 @@ void ktr__kernel_events_free(struct ktr__kernel_events *kernel)
 
 static void kernel_missing(struct ktr__kernel_events *kernel, int code)
 {
-	char line[200], level[16] = "";
-	int at = 0;
+	char line[200];
 
-	if (code == -EACCES || code == -EPERM)
-		at = ktr__kernel_text("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) != 0;
-	level[strcspn(level, "\n")] = '\0';
-	errno = -code;
-	snprintf(line, sizeof(line), "no events of the kernel: perf_event_open: %m%s%s%s",
-		 at ? " (kernel.perf_event_paranoid is " : "", level,
-		 at ? ", 2 or less allows it; so must seccomp and containers)" : "");
+	ktr__perf_tell(code, line, sizeof(line));
 	kernel_say(kernel, line);
 }
 
@@ -331,16 +310,6 @@ static void kernel_turn(struct ktr__kernel_events *kernel, unsigned want)
 
 /* ---- records ---- */
 
-/* "name (tid)": what people tell threads apart by. */
-static size_t kernel_ident(const struct ktr__kernel_events *kernel, uint32_t thread, char *text, size_t size)
-{
-	const struct ktr_thread_row *row = ktr__region_rows(kernel->session, thread,
-							    struct ktr_thread_row) + thread;
-	int n = snprintf(text, size, "%.15s (%u)", row->name, row->tid);
-
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
-}
-
 /* An entry of n arguments and its string; what of it has no room there is in a continuation. */
 static void kernel_write(struct ktr__kernel_ring *at, uint64_t ticks, struct ktr_entry *first, unsigned n_args,
 			 const char *ident, size_t n_ident)
@@ -374,7 +343,7 @@ static void kernel_entry(struct ktr__kernel_events *kernel, unsigned line, uint3
 	first.arg[2] = event->address;
 	first.arg[3] = event->ip;
 	kernel_write(kernel->at, kernel_ticks(kernel, event->ns), &first, ktr__kernel_site_args(line), ident,
-		     kernel_ident(kernel, thread, ident, sizeof(ident)));
+		     ktr__kernel_thread_ident(kernel->session, thread, ident, sizeof(ident)));
 }
 
 static void kernel_ends(struct ktr__kernel_events *kernel, uint32_t tid, uint32_t row, uint64_t ns)

@@ -35,7 +35,10 @@ void ktr__kernel_events_free(struct ktr__kernel_events *kernel);
 void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns);
 
 /* True: somebody asks for events of the kernel. */
-bool ktr__kernel_events_wanted(const struct ktr__session_rw *session);
+static inline bool ktr__kernel_events_wanted(const struct ktr__session_rw *session)
+{
+	return __atomic_load_n(&session->control->kernel, __ATOMIC_ACQUIRE) != 0;
+}
 
 /* What the kernel is to stamp with, for a session's clock. */
 static inline clockid_t ktr__kernel_events_clock(const struct ktr__session_rw *session)

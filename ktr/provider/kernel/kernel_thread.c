@@ -214,3 +214,19 @@ void ktr__kernel_thread_end(struct ktr__kernel_threads *threads, uint32_t tid, u
 	at->exit_ns = ns;
 	__atomic_store_n(&at->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
 }
+
+bool ktr__kernel_thread_is_ours(uint32_t pid, uint32_t tid)
+{
+	char path[64], name[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	return ktr__kernel_text(path, name, sizeof(name)) && strncmp(name, "ktr-", 4) == 0;
+}
+
+size_t ktr__kernel_thread_ident(const struct ktr__session_rw *session, uint32_t row, char *text, size_t size)
+{
+	const struct ktr_thread_row *thread = ktr__region_rows(session, thread, struct ktr_thread_row) + row;
+	int n = snprintf(text, size, "%.15s (%u)", thread->name, thread->tid);
+
+	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}

@@ -3,6 +3,8 @@
 #ifndef WRITER_KERNEL_THREAD_H
 #define WRITER_KERNEL_THREAD_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct ktr__session_rw;
@@ -24,6 +26,12 @@ struct ktr__kernel_threads {
 
 /* The thread's row; 0: its process is not of the session, or there is no room. ns: its first moment. */
 uint32_t ktr__kernel_thread(struct ktr__kernel_threads *threads, uint32_t pid, uint32_t tid, uint64_t ns);
+
+/* Is it a thread that takes part in feeding? They are named so. */
+bool ktr__kernel_thread_is_ours(uint32_t pid, uint32_t tid);
+
+/* "name (tid)" of a row: what people tell threads apart by. Its length, without the NUL. */
+size_t ktr__kernel_thread_ident(const struct ktr__session_rw *session, uint32_t row, char *text, size_t size);
 
 /* How many rows of processes there are, all of them present. */
 uint32_t ktr__kernel_events_n_procs(const struct ktr__session_rw *session);

@@ -13,11 +13,13 @@
 #include "ktr/provider/kernel/perf.h"
 
 #include "ktr/session/cpu.h"
+#include "ktr/session/kernel.h"
 
 #include <ktr/session.h>
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -281,4 +283,17 @@ bool ktr__perf_read(struct ktr__perf *perf, uint32_t at, unsigned n,
 	}
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 	return tail != cpu->stop;
+}
+
+void ktr__perf_tell(int code, char *line, size_t size)
+{
+	bool refused = code == -EACCES || code == -EPERM;
+	char level[16] = "";
+	bool at = refused && ktr__kernel_text("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) != 0;
+
+	level[strcspn(level, "\n")] = '\0';
+	errno = -code;
+	snprintf(line, size, "no events of the kernel: perf_event_open: %m%s%s%s",
+		 at ? " (kernel.perf_event_paranoid is " : "", level,
+		 at ? ", 2 or less allows it; so must seccomp and containers)" : "");
 }

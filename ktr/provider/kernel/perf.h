@@ -13,6 +13,7 @@
 #define WRITER_PERF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum ktr__perf_kind {
@@ -61,6 +62,9 @@ int ktr__perf_open(struct ktr__perf *perf, unsigned want, int clock);
 /* Follows a thread. 0 or -errno: -EACCES, -EPERM, -EMFILE, -ESRCH; another thread may still do. */
 int ktr__perf_add(struct ktr__perf *perf, uint32_t tid);
 void ktr__perf_close(struct ktr__perf *perf);
+
+/* Why there are no events, which is such a code, as a line for the user. */
+void ktr__perf_tell(int code, char *line, size_t size);
 
 /* Fixes for each CPU how far ktr__perf_read() will go. The share of the fullest buffer in use [1/1000]. */
 unsigned ktr__perf_look(struct ktr__perf *perf);
