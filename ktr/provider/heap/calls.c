@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What programs call by the names of the C library's functions. Each goes on to what its row of ktr__heap_near.way says,
- * a load and a jump: the real function, or while some probe needs it the one that tells of it. Both see the
+ * What programs call by the names of the C library's functions. Each goes on to what its row of the ways says, a
+ * load and a jump: the real function, or while some probe needs it the one that tells of it. Both see the
  * program's return address and registers as they are.
  *
  * Of calls that may be samples most are none: what gets a block goes on to the real function by itself while the

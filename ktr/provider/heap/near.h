@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each call of the program's reads, on one page: a program that uses as many pages as its processor has at hand
- * waits for each that comes in addition.
+ * What each call of the program's reads, on one page: a program that uses as many pages as its processor has at
+ * hand waits for each that comes in addition.
  */
 #ifndef KTR_HEAP_NEAR_H
 #define KTR_HEAP_NEAR_H
@@ -13,7 +13,7 @@
 #define KTR__HEAP_FEW_LOG2 11
 
 struct ktr__heap_near {
-	/* Bit per probe: somebody wants it; above them turns, each time one is. 1: nothing has been found yet. Atomic */
+	/* Bit per probe: somebody wants it; above them turns, each time one is. 1: nothing is found yet. Atomic */
 	uint32_t on;
 	uint32_t unused;
 	uint64_t self; /* [bytes] of a thread's ktr__heap_self from where its %fs is */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of eight blocks, a line of the cache each, found by the block's hash: a few that are at hand, for as long as
- * there is room there, and many. And two tables of how many blocks there are of a hash, of all and of those that are
- * in the many. Most calls of free(3) are for blocks that nobody sampled: while there are few samples they read a byte
- * of the first table, which is small, and where there are many a line, and one of the second, too.
+ * Lines of eight blocks, a line of the cache each, found by the block's hash: a few that are at hand, as long as
+ * there is room there, and many. And two tables of how many blocks there are of a hash, of all and of those that
+ * are in the many. Most calls of free(3) are for blocks that nobody sampled: while there are few samples they read
+ * a byte of the first table, which is small, and where there are many a line, and one of the second, too.
  */
 #include "ktr/provider/heap/sampled.h"
 
