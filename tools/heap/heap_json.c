@@ -45,9 +45,10 @@ static json_t *heap_json_mapped(const struct ktr__heap *heap)
 {
 	if (!(heap->mapped.got.n > 0))
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o}", "got", heap_json_sum(&heap->mapped.got), "live",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "got", heap_json_sum(&heap->mapped.got), "live",
 			 heap_json_sum(&heap->mapped.live), "peak", heap_json_sum(&heap->mapped.peak), "refused",
-			 ktr__jansson_u64(heap->mapped.n_failed));
+			 ktr__jansson_u64(heap->mapped.n_failed), "unknown_bytes",
+			 ktr__jansson_u64(heap->mapped.unknown_bytes));
 }
 
 int heap_json(const struct heap_view *view, FILE *to)

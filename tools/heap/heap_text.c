@@ -86,6 +86,8 @@ static void heap_summary(const struct ktr__heap *heap, FILE *to)
 		fprintf(to, "%" PRIu64 " times there was no memory\n", heap->n_failed + heap->mapped.n_failed);
 	if (heap->n_unknown)
 		fprintf(to, "%" PRIu64 " blocks were given back that were not seen got\n", heap->n_unknown);
+	if (heap->mapped.unknown_bytes)
+		fprintf(to, "%" PRIu64 " bytes were unmapped that were not seen mapped\n", heap->mapped.unknown_bytes);
 	if (heap->n_unseen)
 		fprintf(to, "%" PRIu64 " blocks were got again that were not seen given back\n", heap->n_unseen);
 	if (heap->n_other)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What programs call by the names of the C library's functions. Each goes on to what its row of ktr__heap_way says,
- * a load and a jump: the real function, or while some probe needs it the one that tells of it. Both see the
+ * What programs call by the names of the C library's functions. Each goes on to what its row of the ways says, a
+ * load and a jump: the real function, or while some probe needs it the one that tells of it. Both see the
  * program's return address and registers as they are.
  *
  * Of calls that may be samples most are none: what gets a block goes on to the real function by itself while the
@@ -20,8 +20,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct ktr__heap_calls ktr__heap_real;
 
 /* ---- the room ---- */
 
@@ -59,7 +57,7 @@ static void *calls_first_malloc(size_t n)
 	if (calls_asks)
 		return calls_piece(n);
 	ktr__heap_resolve();
-	return ktr__heap_real.malloc(n);
+	return ktr__heap_near.real.malloc(n);
 }
 
 static void *calls_first_calloc(size_t k, size_t n)
@@ -67,7 +65,7 @@ static void *calls_first_calloc(size_t k, size_t n)
 	if (calls_asks)
 		return n && k > CALLS_ROOM / n ? NULL : calls_piece(k * n);
 	ktr__heap_resolve();
-	return ktr__heap_real.calloc(k, n);
+	return ktr__heap_near.real.calloc(k, n);
 }
 
 /* Of what is in the room the exported one has a copy made. */
@@ -76,7 +74,7 @@ static void *calls_first_realloc(void *p, size_t n)
 	if (calls_asks)
 		return p ? NULL : calls_piece(n);
 	ktr__heap_resolve();
-	return ktr__heap_real.realloc(p, n);
+	return ktr__heap_near.real.realloc(p, n);
 }
 
 static void calls_first_free(void *p)
@@ -84,14 +82,14 @@ static void calls_first_free(void *p)
 	if (calls_asks || !p)
 		return;
 	ktr__heap_resolve();
-	ktr__heap_real.free(p);
+	ktr__heap_near.real.free(p);
 }
 
 #define CALLS_FIRST(name, parameters, arguments)                                                 \
 	static void *calls_first_##name parameters                                               \
 	{                                                                                        \
 		ktr__heap_resolve();                                                             \
-		return ktr__heap_real.name arguments;                                            \
+		return ktr__heap_near.real.name arguments;                                            \
 	}
 CALLS_FIRST(aligned_alloc, (size_t align, size_t n), (align, n))
 CALLS_FIRST(memalign, (size_t align, size_t n), (align, n))
@@ -105,17 +103,20 @@ CALLS_FIRST(mremap, (void *p, size_t n, size_t new_n, int flags, void *to), (p, 
 static int calls_first_munmap(void *p, size_t n)
 {
 	ktr__heap_resolve();
-	return ktr__heap_real.munmap(p, n);
+	return ktr__heap_near.real.munmap(p, n);
 }
 
 static int calls_first_posix_memalign(void **to, size_t align, size_t n)
 {
 	ktr__heap_resolve();
-	return ktr__heap_real.posix_memalign(to, align, n);
+	return ktr__heap_near.real.posix_memalign(to, align, n);
 }
 
+#define CALLS_NONE_YET 1u /* no low half of an address that is even */
 #define CALLS_BEGIN(type, name, parameters, arguments, version) .name = calls_first_##name,
-struct ktr__heap_calls ktr__heap_way = { KTR__HEAP_CALLS(CALLS_BEGIN) };
+_Alignas(4096) struct ktr__heap_near ktr__heap_near = { .on = CALLS_NONE_YET,
+						   .real = { KTR__HEAP_CALLS(CALLS_BEGIN) },
+						   .way = { KTR__HEAP_CALLS(CALLS_BEGIN) } };
 
 /* ---- what is found ---- */
 
@@ -141,31 +142,35 @@ static void *calls_find(const char *name)
 }
 
 #define CALLS_RESOLVE(type, name, parameters, arguments, version)                                         \
-	__atomic_store_n((void **)(void *)&ktr__heap_real.name, calls_find(#name), __ATOMIC_RELEASE);
+	__atomic_store_n((void **)(void *)&ktr__heap_near.real.name, calls_find(#name), __ATOMIC_RELEASE);
 #define CALLS_LEAD(type, name, parameters, arguments, version)                                            \
 	do {                                                                                     \
 		type(*first) parameters = calls_first_##name;                                    \
 												 \
-		__atomic_compare_exchange_n(&ktr__heap_way.name, &first, ktr__heap_real.name, 0, \
+		__atomic_compare_exchange_n(&ktr__heap_near.way.name, &first, ktr__heap_near.real.name, 0, \
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);                 \
 	} while (0);
 
 void ktr__heap_resolve(void)
 {
+	uint32_t on = CALLS_NONE_YET;
 	int saved = errno;
 
-	if (__atomic_load_n(&ktr__heap_real.free, __ATOMIC_ACQUIRE))
-		return; /* the last of them */
+	if (__atomic_load_n(&ktr__heap_near.self, __ATOMIC_ACQUIRE))
+		return;
 	calls_asks = 1;
 	KTR__HEAP_CALLS(CALLS_RESOLVE)
 	calls_asks = 0;
+	__atomic_store_n(&ktr__heap_near.self, (uintptr_t)&ktr__heap_self - (uintptr_t)__builtin_thread_pointer(),
+			 __ATOMIC_RELEASE);
+	__atomic_compare_exchange_n(&ktr__heap_near.on, &on, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	KTR__HEAP_CALLS(CALLS_LEAD)
 	errno = saved;
 }
 
 /* ---- what is exported ---- */
 
-#define CALLS_WAY(name) __atomic_load_n(&ktr__heap_way.name, __ATOMIC_RELAXED)
+#define CALLS_WAY(name) __atomic_load_n(&ktr__heap_near.way.name, __ATOMIC_RELAXED)
 #define CALLS_EXPORT(type, name, parameters, arguments)                                          \
 	__attribute__((visibility("default"))) type ktr__heap_new_##name parameters;             \
 	__attribute__((visibility("default"))) KTR__HEAP_OPTIMIZED type ktr__heap_new_##name parameters \
@@ -184,7 +189,7 @@ CALLS_EXPORT(void *, mremap, (void *p, size_t n, size_t new_n, int flags, void *
 	{                                                                                        \
 		if (__builtin_expect(!ktr__heap_passes(n), 0))                                   \
 			KTR__HEAP_TAIL CALLS_WAY(name) arguments;                                \
-		KTR__HEAP_TAIL ktr__heap_real.name arguments;                                    \
+		KTR__HEAP_TAIL ktr__heap_near.real.name arguments;                                    \
 	}
 CALLS_EXPORT_GET(void *, malloc, (size_t n), (n))
 CALLS_EXPORT_GET(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n))
@@ -204,7 +209,7 @@ KTR__HEAP_OPTIMIZED void *ktr__heap_new_calloc(size_t k, size_t n)
 	/* Where that is too much there will be no block. */
 	if (__builtin_expect(__builtin_mul_overflow(k, n, &bytes) || !ktr__heap_passes(bytes), 0))
 		KTR__HEAP_TAIL CALLS_WAY(calloc)(k, n);
-	KTR__HEAP_TAIL ktr__heap_real.calloc(k, n);
+	KTR__HEAP_TAIL ktr__heap_near.real.calloc(k, n);
 }
 
 #define CALLS_SAMPLES (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(SAMPLED_FREE))
@@ -214,7 +219,7 @@ static __attribute__((noinline)) KTR__HEAP_OPTIMIZED void calls_free_known(void 
 {
 	if (calls_is_room(p))
 		return;
-	if (__atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED) & CALLS_SAMPLES)
+	if (__atomic_load_n(&ktr__heap_near.on, __ATOMIC_RELAXED) & CALLS_SAMPLES)
 		KTR__HEAP_TAIL ktr__traced_free(p);
 	KTR__HEAP_TAIL CALLS_WAY(free)(p);
 }
@@ -246,7 +251,7 @@ KTR__HEAP_OPTIMIZED void *ktr__heap_new_realloc(void *p, size_t n)
 		KTR__HEAP_TAIL calls_realloc_known(p, n);
 	if (__builtin_expect(ktr__heap_is_on(KTR__HEAP_REALLOC) || !ktr__heap_passes(n), 0))
 		KTR__HEAP_TAIL CALLS_WAY(realloc)(p, n);
-	KTR__HEAP_TAIL ktr__heap_real.realloc(p, n);
+	KTR__HEAP_TAIL ktr__heap_near.real.realloc(p, n);
 }
 
 #define CALLS_VERSION(type, name, parameters, arguments, version)                                \
@@ -256,7 +261,7 @@ KTR__HEAP_CALLS(CALLS_VERSION)
 /* ---- in a process that runs already ---- */
 
 #define CALLS_IMPORT(type, name, parameters, arguments, version)                                 \
-	{ (const void *)ktr__heap_new_##name, (void *const *)(void *)&ktr__heap_real.name, NULL },
+	{ (const void *)ktr__heap_new_##name, (void *const *)(void *)&ktr__heap_near.real.name, NULL },
 static struct ktr__import calls_import[] = { KTR__HEAP_CALLS(CALLS_IMPORT) };
 struct ktr__imports ktr__heap_imports = { .import = calls_import,
 					  .n = sizeof(calls_import) / sizeof(calls_import[0]) };
@@ -270,14 +275,14 @@ static __thread int calls_noticed __attribute__((tls_model("initial-exec")));
 	static type calls_notice_##name parameters                                               \
 	{                                                                                        \
 		calls_noticed = 1;                                                               \
-		return ktr__heap_real.name arguments;                                            \
+		return ktr__heap_near.real.name arguments;                                            \
 	}
 KTR__HEAP_CALLS(CALLS_NOTICE)
 
 void ktr__heap_notice(void)
 {
 #define CALLS_TO_NOTICE(type, name, parameters, arguments, version)                              \
-	__atomic_store_n(&ktr__heap_way.name, calls_notice_##name, __ATOMIC_RELEASE);
+	__atomic_store_n(&ktr__heap_near.way.name, calls_notice_##name, __ATOMIC_RELEASE);
 	KTR__HEAP_CALLS(CALLS_TO_NOTICE)
 	calls_noticed = 0;
 }
@@ -285,7 +290,7 @@ void ktr__heap_notice(void)
 int ktr__heap_noticed(void)
 {
 #define CALLS_TO_REAL(type, name, parameters, arguments, version)                                \
-	__atomic_store_n(&ktr__heap_way.name, ktr__heap_real.name, __ATOMIC_RELEASE);
+	__atomic_store_n(&ktr__heap_near.way.name, ktr__heap_near.real.name, __ATOMIC_RELEASE);
 	KTR__HEAP_CALLS(CALLS_TO_REAL)
 	return calls_noticed;
 }

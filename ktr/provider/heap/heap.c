@@ -30,7 +30,6 @@
 #define HEAP_PERIOD_MOST (1ull << 40) /* [bytes] */
 
 struct ktr_provider_probe *ktr__heap_probe[KTR__HEAP_N];
-uint32_t ktr__heap_on;
 uint64_t ktr__heap_period;
 
 static const char *const heap_name[] = {
@@ -52,11 +51,11 @@ static const char *const heap_arguments[] = {
 
 static void heap_lead(void)
 {
-	uint32_t on = ktr__heap_on;
+	uint32_t on = ktr__heap_near.on;
 
 #define HEAP_LEAD(name, probes)                                                                  \
-	__atomic_store_n(&ktr__heap_way.name,                                                    \
-			 on & (probes) ? ktr__traced_##name : ktr__heap_real.name, __ATOMIC_RELEASE)
+	__atomic_store_n(&ktr__heap_near.way.name,                                                    \
+			 on & (probes) ? ktr__traced_##name : ktr__heap_near.real.name, __ATOMIC_RELEASE)
 	HEAP_LEAD(malloc, HEAP_GETS);
 	HEAP_LEAD(calloc, HEAP_GETS);
 	HEAP_LEAD(posix_memalign, HEAP_GETS);
@@ -162,8 +161,8 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 		ktr__stacks_look();
 	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
 	/* Threads see that there is something new by a word that never was before. */
-	__atomic_fetch_add(&ktr__heap_on, KTR__HEAP_TURN, __ATOMIC_RELEASE);
-	__atomic_fetch_or(&ktr__heap_on, 1u << number, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&ktr__heap_near.on, KTR__HEAP_TURN, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&ktr__heap_near.on, 1u << number, __ATOMIC_RELEASE);
 	heap_lead();
 	return 0;
 }
@@ -178,9 +177,9 @@ static void heap_disable(struct ktr_provider_probe *probe)
 {
 	if (ktr__heap_probe[heap_number(probe)] != probe)
 		return;
-	__atomic_fetch_and(&ktr__heap_on, ~(1u << heap_number(probe)), __ATOMIC_RELEASE);
+	__atomic_fetch_and(&ktr__heap_near.on, ~(1u << heap_number(probe)), __ATOMIC_RELEASE);
 	heap_lead();
-	if (!(ktr__heap_on & (KTR__HEAP_TURN - 1)))
+	if (!(ktr__heap_near.on & (KTR__HEAP_TURN - 1)))
 		heap_restore();
 }
 
@@ -215,7 +214,7 @@ static void heap_look(struct ktr_provider *provider)
 	ktr__image_look();
 	ktr__imports_look(&ktr__heap_imports);
 	ktr__operators_again();
-	if (ktr__heap_on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(MAP)))
+	if (ktr__heap_near.on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(MAP)))
 		ktr__stacks_look();
 }
 

@@ -61,14 +61,14 @@ __attribute__((noinline)) void *ktr__traced_mmap(void *p, size_t n, int prot, in
 {
 	const struct ktr__here here = KTR__HERE();
 
-	return maps_got(ktr__heap_real.mmap(p, n, prot, flags, fd, at), n, flags, &here);
+	return maps_got(ktr__heap_near.real.mmap(p, n, prot, flags, fd, at), n, flags, &here);
 }
 
 __attribute__((noinline)) void *ktr__traced_mmap64(void *p, size_t n, int prot, int flags, int fd, off_t at)
 {
 	const struct ktr__here here = KTR__HERE();
 
-	return maps_got(ktr__heap_real.mmap64(p, n, prot, flags, fd, at), n, flags, &here);
+	return maps_got(ktr__heap_near.real.mmap64(p, n, prot, flags, fd, at), n, flags, &here);
 }
 
 __attribute__((noinline)) int ktr__traced_munmap(void *p, size_t n)
@@ -80,7 +80,7 @@ __attribute__((noinline)) int ktr__traced_munmap(void *p, size_t n)
 	if (!is_ours && ktr__heap_is_on(KTR__HEAP_UNMAP))
 		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_UNMAP], p, n, here.pc);
 	errno = saved;
-	rc = ktr__heap_real.munmap(p, n);
+	rc = ktr__heap_near.real.munmap(p, n);
 	if (rc && !is_ours)
 		maps_got(MAP_FAILED, n, 0, &here);
 	return rc;
@@ -94,5 +94,5 @@ __attribute__((noinline)) void *ktr__traced_mremap(void *p, size_t n, size_t new
 	if (!ktr__heap_is_ours(&here) && ktr__heap_is_on(KTR__HEAP_REMAP))
 		KTR__FIRE4(ktr__heap_probe[KTR__HEAP_REMAP], p, flags & MREMAP_DONTUNMAP ? 0 : n, new_n, here.pc);
 	errno = saved;
-	return maps_got(ktr__heap_real.mremap(p, n, new_n, flags, to), new_n, 0, &here);
+	return maps_got(ktr__heap_near.real.mremap(p, n, new_n, flags, to), new_n, 0, &here);
 }

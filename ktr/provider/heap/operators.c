@@ -183,7 +183,7 @@ static void operators_try(void)
 /* Those that an allocator lacks are libstdc++'s, which call others. */
 void ktr__operators_look(bool at_start)
 {
-	const void *allocator = (const void *)(uintptr_t)ktr__heap_real.malloc;
+	const void *allocator = (const void *)(uintptr_t)ktr__heap_near.real.malloc;
 	struct ktr__object object, libc;
 
 	if (!ktr__object_find(allocator, &object) || !ktr__object_find((const void *)(uintptr_t)dlsym, &libc) ||

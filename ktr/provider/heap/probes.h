@@ -8,6 +8,8 @@
 #ifndef KTR_HEAP_PROBES_H
 #define KTR_HEAP_PROBES_H
 
+#include "ktr/provider/heap/near.h"
+
 #include <ktr/provider.h>
 
 #include <stdbool.h>
@@ -36,13 +38,12 @@ enum ktr__heap_number {
 #define KTR__HEAP_BIT(id) (1u << KTR__HEAP_##id)
 
 extern struct ktr_provider_probe *ktr__heap_probe[KTR__HEAP_N]; /* there before its bit is set */
-extern __attribute__((visibility("hidden"))) uint32_t ktr__heap_on; /* bit per probe: somebody wants it; above them turns, each time one is. Atomic */
 #define KTR__HEAP_TURN 4096u
 extern uint64_t ktr__heap_period; /* [bytes] between samples, on average. Atomic; there before SAMPLE's bit is */
 
 static inline bool ktr__heap_is_on(enum ktr__heap_number number)
 {
-	return __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED) & 1u << number;
+	return __atomic_load_n(&ktr__heap_near.on, __ATOMIC_RELAXED) & 1u << number;
 }
 
 #endif

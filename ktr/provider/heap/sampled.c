@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of eight blocks, a line of the cache each, found by the block's hash; and two tables of how many blocks
- * there are of a hash. Most calls of free(3) are for blocks that nobody sampled: while there are few samples they
- * read a byte of the first, which is small, and where there are many one of the second, too.
+ * Lines of eight blocks, a line of the cache each, found by the block's hash: a few that are at hand, as long as
+ * there is room there, and many. And two tables of how many blocks there are of a hash, of all and of those that
+ * are in the many. Most calls of free(3) are for blocks that nobody sampled: while there are few samples they read
+ * a byte of the first table, which is small, and where there are many a line, and one of the second, too.
  */
 #include "ktr/provider/heap/sampled.h"
 
 #define SAMPLED_LINES 16384u /* 131,072 blocks, a megabyte of which nothing is touched before it is used */
 #define SAMPLED_LINE  8u
+#define SAMPLED_NEAR  256u /* lines: 2,048 blocks, on four pages */
 #define SAMPLED_MANY  65536u
 #define SAMPLED_FULL  255u /* stays: it stands for an unknown number */
 
 static _Alignas(64) uint64_t sampled_block[SAMPLED_LINES][SAMPLED_LINE]; /* 0: free. Atomic, each */
+static _Alignas(64) uint64_t sampled_near[SAMPLED_NEAR][SAMPLED_LINE];	 /* likewise */
 static uint8_t sampled_many[SAMPLED_MANY];
-uint8_t ktr__sampled_few[KTR__SAMPLED_FEW];
 
 static void sampled_add_to(uint8_t *n, int by)
 {
@@ -36,19 +38,18 @@ static uint64_t sampled_hash(uint64_t block)
 
 static void sampled_count(uint64_t block, int by)
 {
-	sampled_add_to(&ktr__sampled_few[ktr__sampled_few_hash(block)], by);
-	sampled_add_to(sampled_of_many(sampled_hash(block)), by);
+	sampled_add_to(&ktr__heap_near.few[ktr__sampled_few_hash(block)], by);
 }
 
 void ktr__sampled_always(uint64_t block)
 {
-	__atomic_store_n(&ktr__sampled_few[ktr__sampled_few_hash(block)], SAMPLED_FULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktr__heap_near.few[ktr__sampled_few_hash(block)], SAMPLED_FULL, __ATOMIC_RELAXED);
 }
 
 /* From one to the other, in a block's line. */
-static bool sampled_exchange(uint64_t hash, uint64_t from, uint64_t to)
+static bool sampled_exchange(uint64_t *line, uint64_t from, uint64_t to)
 {
-	uint64_t *line = sampled_block[hash >> 50], was;
+	uint64_t was;
 
 	for (unsigned i = 0; i < SAMPLED_LINE; i++) {
 		was = from;
@@ -61,10 +62,16 @@ static bool sampled_exchange(uint64_t hash, uint64_t from, uint64_t to)
 
 bool ktr__sampled_add(uint64_t block)
 {
-	/* Before it is there: who takes it reads the count first. */
+	uint64_t hash = sampled_hash(block);
+
+	/* Before it is there: who takes it reads the counts first. */
 	sampled_count(block, 1);
-	if (sampled_exchange(sampled_hash(block), 0, block))
+	if (sampled_exchange(sampled_near[hash >> 56], 0, block))
 		return true;
+	sampled_add_to(sampled_of_many(hash), 1);
+	if (sampled_exchange(sampled_block[hash >> 50], 0, block))
+		return true;
+	sampled_add_to(sampled_of_many(hash), -1);
 	sampled_count(block, -1);
 	return false;
 }
@@ -73,22 +80,32 @@ bool ktr__sampled_take(uint64_t block)
 {
 	uint64_t hash = sampled_hash(block);
 
-	if (!block || !ktr__sampled_may(block) || !__atomic_load_n(sampled_of_many(hash), __ATOMIC_RELAXED) ||
-	    !sampled_exchange(hash, block, 0))
+	if (!block || !ktr__sampled_may(block))
 		return false;
+	if (!sampled_exchange(sampled_near[hash >> 56], block, 0)) {
+		if (!__atomic_load_n(sampled_of_many(hash), __ATOMIC_RELAXED) ||
+		    !sampled_exchange(sampled_block[hash >> 50], block, 0))
+			return false;
+		sampled_add_to(sampled_of_many(hash), -1);
+	}
 	sampled_count(block, -1);
 	return true;
 }
 
-void ktr__sampled_clear(void)
+static void sampled_clear(uint64_t (*lines)[SAMPLED_LINE], unsigned n)
 {
-	for (unsigned i = 0; i < SAMPLED_LINES * SAMPLED_LINE; i++) {
-		uint64_t block = __atomic_load_n(&sampled_block[i / SAMPLED_LINE][i % SAMPLED_LINE],
-						 __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < n * SAMPLED_LINE; i++) {
+		uint64_t block = __atomic_load_n(&lines[i / SAMPLED_LINE][i % SAMPLED_LINE], __ATOMIC_RELAXED);
 
 		if (block)
 			ktr__sampled_take(block);
 	}
+}
+
+void ktr__sampled_clear(void)
+{
+	sampled_clear(sampled_near, SAMPLED_NEAR);
+	sampled_clear(sampled_block, SAMPLED_LINES);
 }
 
 /* Marsaglia, Xorshift RNGs, J. Stat. Softw. 8 (2003): 13, 7, 17. The upper half of its bits. */

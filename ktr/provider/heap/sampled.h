@@ -5,27 +5,24 @@
 #ifndef KTR_HEAP_SAMPLED_H
 #define KTR_HEAP_SAMPLED_H
 
+#include "ktr/provider/heap/near.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 /* false: there is no room, and its end will not be told. */
 bool ktr__sampled_add(uint64_t block);
 
-#define KTR__SAMPLED_FEW 4096u
-
-/* How many there are, by their hash. Atomic, each. Each call of free(3) reads one. */
-extern __attribute__((visibility("hidden"))) uint8_t ktr__sampled_few[KTR__SAMPLED_FEW];
-
 /* Of the lower half of its address, which takes an instruction less: 2^32 / golden ratio. */
 static inline uint32_t ktr__sampled_few_hash(uint64_t block)
 {
-	return ((uint32_t)block * 0x9e3779b1u) >> 20;
+	return ((uint32_t)block * 0x9e3779b1u) >> (32 - KTR__HEAP_FEW_LOG2);
 }
 
 /* false: it is not there, which is so of most. */
 static inline bool ktr__sampled_may(uint64_t block)
 {
-	return __atomic_load_n(&ktr__sampled_few[ktr__sampled_few_hash(block)], __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&ktr__heap_near.few[ktr__sampled_few_hash(block)], __ATOMIC_RELAXED) != 0;
 }
 
 /* It may be there from now on, for ktr__sampled_may(). */

@@ -13,7 +13,7 @@
 /* Is it ktr that calls, or a thread that tells of a call already? */
 bool ktr__heap_is_ours(const struct ktr__here *here);
 
-/* Of a thread: while `on` is ktr__heap_on the next `left` bytes are of no interest. on 0: all are told, or none. */
+/* Of a thread: while `on` is ktr__heap_near's the next `left` bytes are of no interest. 0: all are, or none. */
 struct ktr__heap_passes {
 	uint64_t left; /* [bytes] before a block that may be a sample */
 	uint32_t on;
@@ -25,11 +25,13 @@ extern __thread struct ktr__heap_passes ktr__heap_self
 /* Does nobody want to know of a block of so many bytes that is got? Counts it. */
 static inline __attribute__((always_inline)) bool ktr__heap_passes(uint64_t n)
 {
-	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
+	/* Before anything has been found it is the C library's head of the thread: `on` is of an address there. */
+	struct ktr__heap_passes __seg_fs *self = (struct ktr__heap_passes __seg_fs *)ktr__heap_near.self;
+	uint32_t on = __atomic_load_n(&ktr__heap_near.on, __ATOMIC_RELAXED);
 
-	if (__builtin_expect(ktr__heap_self.left <= n || ktr__heap_self.on != on, 0))
+	if (__builtin_expect(self->left <= n || self->on != on, 0))
 		return false;
-	ktr__heap_self.left -= n;
+	self->left -= n;
 	return true;
 }
 

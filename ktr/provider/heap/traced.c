@@ -18,7 +18,7 @@ __thread struct ktr__heap_passes ktr__heap_self;
 static __thread struct {
 	uint64_t random;
 	uint64_t tells; /* where its stack was when it began to tell of a call; 0: it does not */
-	uint32_t on;	/* ktr__heap_on when it drew a gap */
+	uint32_t on;	/* ktr__heap_near.on when it drew a gap */
 } heap_self __attribute__((tls_model("initial-exec")));
 
 #define HEAP_LATER 1048576u /* [bytes] while nobody wants samples */
@@ -91,7 +91,7 @@ static __attribute__((noinline)) void heap_got_strange(const void *block, uint64
 
 void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here)
 {
-	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
+	uint32_t on = __atomic_load_n(&ktr__heap_near.on, __ATOMIC_RELAXED);
 	uint64_t period = __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED);
 
 	if (ktr__heap_is_ours(here))
@@ -144,7 +144,7 @@ static void heap_moves(const void *block, uint64_t n, const struct ktr__here *he
 	__attribute__((noinline)) void *ktr__traced_##name parameters                            \
 	{                                                                                        \
 		const struct ktr__here here = KTR__HERE();                                       \
-		void *block = ktr__heap_real.name arguments;                                     \
+		void *block = ktr__heap_near.real.name arguments;                                     \
 												 \
 		ktr__heap_got(block, n, &here);                                                       \
 		return block;                                                                    \
@@ -159,7 +159,7 @@ HEAP_TOLD(pvalloc, (size_t n), (n), n)
 __attribute__((noinline)) int ktr__traced_posix_memalign(void **to, size_t align, size_t n)
 {
 	const struct ktr__here here = KTR__HERE();
-	int code = ktr__heap_real.posix_memalign(to, align, n);
+	int code = ktr__heap_near.real.posix_memalign(to, align, n);
 
 	if (code != EINVAL)
 		ktr__heap_got(code ? NULL : *to, n, &here);
@@ -173,7 +173,7 @@ __attribute__((noinline)) void *ktr__traced_realloc(void *p, size_t n)
 
 	if (p)
 		heap_moves(p, n, &here);
-	block = ktr__heap_real.realloc(p, n);
+	block = ktr__heap_near.real.realloc(p, n);
 	ktr__heap_got(block, n, &here);
 	return block;
 }
@@ -184,5 +184,5 @@ __attribute__((noinline)) void ktr__traced_free(void *p)
 
 	if (p)
 		ktr__heap_gives(p, &here);
-	ktr__heap_real.free(p);
+	ktr__heap_near.real.free(p);
 }

@@ -52,6 +52,7 @@ is 'by who called' "$("$ktr" heap --by live -n 1 "$dir/t" | sed -n 's/^ *\(30000
 for what in all callers 512k; do
 	record "$what" maps
 	is "$what: mapped" "$(python3 tests/cli/provider/heap.py mapped "$dir/heap")" "$(cat "$dir/out")"
+	is "$what: all that was unmapped was seen mapped" "$(grep -c '"unknown_bytes": 0$' "$dir/heap")" 1
 	is "$what: where" "$("$ktr" heap --by mapped --depth 2 "$dir/t" | awk '/ % .*maps/ { n += $1 } END { print n }')" \
 		"$(awk '{ print $5 }' "$dir/out")"
 done

@@ -165,8 +165,9 @@ fi
 # Attached to for a moment, with stacks.
 "$dir/known" spent 60000 &
 pid=$!
+recorder=
 at_exit() {
-	kill -9 $pid 2>/dev/null
+	kill -9 $pid $recorder 2>/dev/null
 }
 top=$PWD
 case $ktr in /*) tool=$ktr ;; *) tool=$top/$ktr ;; esac
@@ -195,11 +196,14 @@ print(*sorted({row["lock"] for row in json.load(sys.stdin)["tables"]["Mutex hold
 	kill -9 $pid
 	: >"$dir/out" # what was said before is not waited for
 	"$ktr" run --agent --heap 512k -o "$dir/other" "$dir/known" turns >"$dir/out" 2>"$dir/err" &
+	recorder=$!
 	await "grep -q '^table_lock' '$dir/out'"
 	pid=$(sed -n 's/^table_lock //p' "$dir/out")
 	(cd "$dir" && "$tool" lockstat -j -H -p "$pid" -e 200ms >told 2>err) || fail "attached, recorded: $(cat "$dir/err")"
 	is 'attached, recorded' "$(grep -c '"lock": "table_lock"' "$dir/told" | sed 's/[1-9].*/some/')" some
 	kill -9 "$pid"
+	wait $recorder
+	recorder=
 	# A name that was recorded before, which waits in its ring.
 	KTR_MASK=init LD_PRELOAD=$O/lib/libktr-agent.so "$dir/named" named >"$dir/out" &
 	pid=$!
