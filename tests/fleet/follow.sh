@@ -32,7 +32,7 @@ KTR_MASK=all KTR_FILE=folder/first ./flood 5000 >/dev/null || fail "the program 
 server_start || exit 1
 "$ktr" ship --to "$url" --create 2>err || fail "--create: $(cat err)"
 follow() {
-	"$ktr" ship --to "$url" --state state --host web01 --spans --follow --every 1s folder >log 2>&1 &
+	"$ktr" ship --to "$url" --state state --host web01 --spans --follow --every 1s --patience 1s folder >log 2>&1 &
 	shipper=$!
 }
 uuid() { sed -n '1s/.*"uuid":"\([0-9a-f]*\)".*/\1/p' "$1/ktr/info.jsonl" | sed 's/\(.\{8\}\)\(....\)\(....\)\(....\)/\1-\2-\3-\4-/'; }
@@ -61,6 +61,13 @@ all rotated
 KTR_MASK=all KTR_FILE=folder/second ./flood 4000 >/dev/null || fail "the program failed"
 all second
 # One whose program is killed.
+# The server is away for longer than anybody waits: said once, and done when it is back.
+server_kill
+KTR_MASK=all KTR_FILE=folder/away ./flood 4000 >/dev/null || fail "the program failed"
+await 'grep -q "127.0.0.1:[0-9]* cannot be reached" log'
+server_start || exit 1
+all away
+is "a server that is away, lines" "$(grep -c 'cannot be reached' log)" 1
 mkfifo in
 KTR_MASK=all KTR_FILE=folder/killed ./slow <in &
 program=$!
@@ -73,7 +80,8 @@ exec 7>&-
 all killed
 whole killed
 kill $shipper
-wait $shipper 2>/dev/null
+wait $shipper
+is "SIGTERM" $? 0
 shipper=
 # What is told of one that has been told of as a whole: nothing, and it is not read again.
 "$ktr" ship --to "$url" --state state --host web01 --spans folder/first 2>err || fail "again: $(cat err)"
