@@ -6,7 +6,7 @@
 # counts; they and the losses are all that its streams have had; spans and the views' minutes are, row by row, what the
 # distinct rows make.
 #
-#	KILLS=2 SEED=1 [REPLICATED=1] sh tests/fleet/grow.sh
+#	KILLS=2 SEED=1 [REPLICATED=1] [LONGEST=seconds] sh tests/fleet/grow.sh
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/fleet/server.inc
 KILLS=${KILLS:-2} SEED=${SEED:-1} REPLICATED=${REPLICATED:-}
@@ -139,7 +139,7 @@ while :; do
 	[ $n_both -ge "$KILLS" ] || left="$left both"
 	[ $n_program -ge "$KILLS" ] || left="$left program"
 	[ $n_cut -ge "$KILLS" ] || left="$left connection"
-	[ -n "$left" ] || break
+	[ -n "$left" ] && [ $(($(date +%s) - started)) -lt "${LONGEST:-86400}" ] || break
 	# shellcheck disable=SC2086 # one word for each
 	set -- $left
 	random $#
