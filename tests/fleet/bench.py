@@ -25,14 +25,19 @@ def everywhere(sql, of=None):
 
 
 def number(x):
-    return float(x) if x not in ('', r'\N') else 0.0
+    """A number as one, whole where it is; else the text."""
+    if x.lstrip('-').isdigit():
+        return int(x)
+    try:
+        return float(x)
+    except ValueError:
+        return x
 
 
 def same(name, got, want, loose=()):
     """The same rows, in any order; columns of `loose` are quantiles."""
     global failed
-    exact = lambda rows: sorted((tuple(float(x) if x.replace('.', '', 1).replace('-', '', 1).isdigit() else x
-                                       for i, x in enumerate(r) if i not in loose), r) for r in rows)
+    exact = lambda rows: sorted((tuple(number(x) for i, x in enumerate(r) if i not in loose), r) for r in rows)
     a, b = exact(got), exact(want)
     if not a or [x[0] for x in a] != [x[0] for x in b]:
         bad = [(x, y) for x, y in zip([x[0] for x in a], [x[0] for x in b]) if x != y][:2]
@@ -41,8 +46,8 @@ def same(name, got, want, loose=()):
         return
     for (_, x), (_, y) in zip(a, b):
         for i in loose:
-            # A step of the clock is no error of the quantile.
-            if abs(number(x[i]) - number(y[i])) > max(0.01 * number(y[i]), 1):
+            # A step of the clock, of some machines 10 ns, is no error of the quantile.
+            if abs(number(x[i]) - number(y[i])) > max(0.01 * number(y[i]), 10):
                 print('FAILED: %s: quantile %s, by ktr sql %s, of %s' % (name, x[i], y[i], x))
                 failed = True
 
@@ -51,7 +56,7 @@ def merged(rows, n_keys, ops):
     """Rows of one key made one: ops are sum, min, max for the columns after it."""
     all = collections.OrderedDict()
     for r in rows:
-        key, rest = tuple(r[:n_keys]), [int(float(x or 0)) for x in r[n_keys:]]
+        key, rest = tuple(r[:n_keys]), [number(x) for x in r[n_keys:]]
         have = all.get(key)
         all[key] = rest if have is None else [op((a, b)) for op, a, b in zip(ops, have, rest)]
     return [list(k) + [str(x) for x in v] for k, v in all.items()]
@@ -64,7 +69,6 @@ slowest = ask("SELECT host, ts, dur, pid, tid FROM ktr.spans WHERE id = 'request
 host, ts, dur = slowest[0][0], int(slowest[0][1]), int(slowest[0][2])
 second = ts // 10**9
 first = hosts[0]
-limit = ask("SELECT quantileExact(0.99)(dur) FROM ktr.spans WHERE id = 'request' AND %s" % SURE)[0][0]
 
 questions = [
     ('p99 of spans by host and minute, from rows',
@@ -93,9 +97,9 @@ questions = [
      "SELECT host, dur FROM ktr.spans WHERE id = 'request' AND %s ORDER BY dur DESC, ts LIMIT 5" % SURE,
      lambda: sorted(everywhere("SELECT dur FROM spans WHERE id = 'request' AND %s ORDER BY dur DESC LIMIT 5" % LOCAL), key=lambda r: -int(r[1]))[:5], ()),
     ('events within the slowest of each host, by a join',
-     "SELECT e.host, count() FROM (SELECT host, tid, ts FROM ktr.events) AS e ALL INNER JOIN (SELECT host, tid, ts AS since, "
+     "SELECT host, count() FROM (SELECT host, tid, ts FROM ktr.events) AS e ALL INNER JOIN (SELECT host, tid, ts AS since, "
        "ts + toInt64(dur) AS until FROM ktr.spans "
-     "WHERE id = 'request' AND %s ORDER BY dur DESC, ts LIMIT 1 BY host) AS s USING (host, tid) WHERE ts >= since AND ts <= until GROUP BY e.host" % SURE,
+     "WHERE id = 'request' AND %s ORDER BY dur DESC, ts LIMIT 1 BY host) AS s USING (host, tid) WHERE ts >= since AND ts <= until GROUP BY host" % SURE,
      lambda: everywhere("SELECT count(*) FROM events AS e, (SELECT tid, time, until FROM spans WHERE id = 'request' AND %s "
        "ORDER BY dur DESC, time LIMIT 1) AS s "
                         "WHERE e.tid = s.tid AND e.time >= s.time AND e.time <= s.until" % LOCAL), ()),

@@ -71,10 +71,11 @@ bound('--rate: off by', abs(n_bytes / seconds / rate - 1) * 100, 5, '%')
 
 
 def program(follow):
-    environ = dict(os.environ, KTR_MASK='all', KTR_FILE='live', KTR_ENTRIES='1048576')
-    subprocess.run(['rm', '-rf', 'live'])
+    environ = dict(os.environ, KTR_MASK='all', KTR_FILE='lives/live', KTR_ENTRIES='1048576')
+    subprocess.run(['rm', '-rf', 'lives'])
+    os.mkdir('lives')
     follower = follow and subprocess.Popen([ktr, 'ship', '--to', url, '--state', 'state.live', '--host', 'web01', '--spans', '--follow',
-                                            '--every', '1s', '.'], stderr=subprocess.DEVNULL, preexec_fn=lambda: os.nice(10))
+                                            '--every', '1s', 'lives'], stderr=subprocess.DEVNULL, preexec_fn=lambda: os.nice(10))
     used = cost('./host', '150000', '1', env=environ)
     if follower:
         follower.send_signal(signal.SIGTERM)

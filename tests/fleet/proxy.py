@@ -71,15 +71,13 @@ def serve(client):
         while b:
             if n + len(b) > limit:
                 server.sendall(b[:limit - n])
-                break
+                count(how)
+                end(client, server)
+                return
             server.sendall(b)
             n += len(b)
             b = client.recv(65536)
-        if how in ('before', 'within'):
-            count(how)
-            end(client, server)
-        elif not b:
-            server.shutdown(socket.SHUT_WR)
+        server.shutdown(socket.SHUT_WR)
     except OSError:
         end(*[s for s in (client, server) if s])
 
