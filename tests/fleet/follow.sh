@@ -4,28 +4,10 @@
 # shipper. What rotation removed before it was shipped is a loss that says so, and nothing else is missing.
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/fleet/server.inc
-shipper= program=
-at_exit() {
-	[ -z "$shipper" ] || kill -9 "$shipper" 2>/dev/null
-	[ -z "$program" ] || kill -9 "$program" 2>/dev/null
-	servers_end
-}
+at_exit() { hosts_end; }
 $cc -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/programs/trace/ctf_events.c -o "$dir/events" "$O/lib/libktr.a" \
 	-lpthread || exit 1
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o "$dir/flood" "$O/lib/libktr.a" -lpthread || exit 1
-cat >"$dir/slow.c" <<'C'
-#include <ktr.h>
-#include <poll.h>
-int main(void)
-{
-	struct pollfd in = { .fd = 0, .events = POLLIN };
-	for (int i = 0; poll(&in, 1, 1) == 0;)
-		for (int end = i + 100; i < end; i++)
-			CTR2(KTR_GEN, "%d %s", i, "some text that takes its room in a trace, which is to be rotated");
-	return 0;
-}
-C
-$cc -std=gnu11 -O2 -Iinclude "$dir/slow.c" -o "$dir/slow" "$O/lib/libktr.a" -lpthread || exit 1
+hosts_build
 cd "$dir" || exit 1
 mkdir folder
 KTR_MASK=all KTR_FILE=folder/first ./flood 5000 >/dev/null || fail "the program failed"
