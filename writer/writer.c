@@ -178,16 +178,19 @@ void ktr__writer_shut(struct ktr__writer_thread *self)
 
 /*
  * What the kernel tells goes into the rings before they are drained. Returns for how long that may wait. What is
- * led comes by itself (kernel_events.h), but for what there is now.
+ * led comes by itself (kernel_events.h), but for what there is now, and where who leads likes it to be done here.
  */
 static uint64_t writer_kernel_events(struct ktr__writer_thread *self, bool now)
 {
 	uint64_t pause_ns = UINT64_MAX;
 
+	if (!self->kernel_events || self->cut)
+		return pause_ns;
 	/* Once more when nothing is wanted any more. A process that feeds events records. */
-	if (self->kernel_events && (self->control.kernel || self->fed || (now && ktr__kernel_events_led())) &&
-	    !self->cut)
+	if (self->control.kernel || self->fed || (now && ktr__kernel_events_led()))
 		ktr__kernel_events_round(self->kernel_events, &pause_ns);
+	else if (ktr__kernel_events_led())
+		ktr__kernel_events_due(&pause_ns);
 	self->fed = self->control.kernel != 0;
 	return pause_ns;
 }

@@ -391,8 +391,10 @@ static const char *live_symbol(struct ktr__live *live, Dwfl_Module *module, uint
 	file = &live->file[row];
 	if (!file->is_asked)
 		live_symtab(file, module);
-	if (file->symtab)
-		return ktr__symtab_find(file->symtab, own, offset);
+	if (file->symtab) {
+		found = ktr__symtab_find(file->symtab, own, offset);
+		return found && *found ? found : NULL;
+	}
 	found = dwfl_module_addrinfo(module, address, &off, &sym, NULL, NULL, NULL);
 	*offset = off;
 	return found;

@@ -357,6 +357,7 @@ static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *an
 	char text[KTR__DEMANGLE_MAX];
 	const char *name;
 
+	_Static_assert(sizeof(text) > SYMBOLS_TEXT + 20, "a file's name, and where a function begins");
 	answer->text[0] = '\0';
 	module = address < SYMBOLS_LOWEST ? NULL : symbols_module(symbols, answer->proc, address);
 	if ((!module || module->module->path[0] != '/') && address >= SYMBOLS_LOWEST &&
@@ -369,8 +370,12 @@ static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *an
 	if (symtab && !ktr__symtab_holds(symtab, own))
 		return;
 	name = symtab ? ktr__symtab_find(symtab, own, &offset) : NULL;
-	if (name) {
+	if (name && *name) {
 		name = ktr__demangle(name, KTR__DEMANGLE_NAME, text);
+	} else if (name) {
+		snprintf(text, sizeof(text), "%.*s:0x%" PRIx64, (int)SYMBOLS_TEXT,
+			 ktr__ident_base(module->module->path), own - offset);
+		name = text;
 	} else {
 		name = ktr__ident_base(module->module->path);
 		offset = own;

@@ -30,8 +30,8 @@ struct ktr__symbols *ktr__symbols_like(const struct ktr__symbols *symbols);
 void ktr__symbols_free(struct ktr__symbols *symbols);
 
 /*
- * An address in a process, by its row: "function+0x12" (demangled), "module.so+0x1234" where no symbol is
- * known, "[jit]+0x12" for code that is in no file and has no name, NULL where no module is. Any bytes; valid until
+ * An address in a process, by its row: "function+0x12" (demangled), "module.so:0x1200+0x34" where the function has
+ * no symbol, "module.so+0x1234" where nothing is known of it, "[jit]+0x12" for code that is in no file and has no name, NULL where no module is. Any bytes; valid until
  * the next call.
  */
 const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,

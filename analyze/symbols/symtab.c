@@ -5,11 +5,12 @@
  * The library looks at a copy of the file, and what is wanted is taken out of it: a sorted array and the names.
  * Then the copy goes, so the build-id that was compared is that of the symbols, and nothing stays open. No sizes
  * are believed. A file without .symtab may have its symbols in a separate one (elf_file.h); else those of the
- * dynamic linker have to do.
+ * dynamic linker have to do: functions that have no symbol are told apart by where they begin (elf_frames.h).
  */
 #include "analyze/symbols/symtab.h"
 
 #include "analyze/symbols/elf_file.h"
+#include "analyze/symbols/elf_frames.h"
 #include "conf/kit/array.h"
 
 #include <ktr/session.h>
@@ -28,6 +29,8 @@ struct symtab_row {
 	uint32_t name; /* in names */
 	uint8_t rank;  /* among those of one address; see symtab_rank() */
 };
+
+#define SYMTAB_NAMELESS UINT8_MAX /* rank of a function without a symbol; its name is "" */
 
 struct ktr__symtab {
 	struct symtab_row *row; /* owned, sorted */
@@ -176,6 +179,20 @@ static int symtab_add(struct symtab_open *o, const GElf_Sym *sym, uint64_t addre
 	return 0;
 }
 
+static int symtab_add_nameless(void *context, uint64_t address)
+{
+	static const GElf_Sym none;
+	struct symtab_open *o = context;
+	int rc;
+
+	if (address < o->to->low || address >= o->to->high)
+		return 0;
+	rc = symtab_add(o, &none, address, "");
+	if (!rc)
+		o->to->row[o->to->n_rows - 1].rank = SYMTAB_NAMELESS;
+	return rc;
+}
+
 static int symtab_take(struct symtab_open *o)
 {
 	int n = dwfl_module_getsymtab(o->module), rc = 0;
@@ -189,6 +206,8 @@ static int symtab_take(struct symtab_open *o)
 		if (name && name[0] && symtab_is_wanted(&sym))
 			rc = symtab_add(o, &sym, address - o->bias, name);
 	}
+	if (!rc)
+		rc = ktr__elf_frames(&o->file, symtab_add_nameless, o);
 	return rc || o->to->n_rows ? rc : -ENOEXEC;
 }
 
@@ -204,13 +223,20 @@ static int symtab_order(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* One symbol per address, each with an end. */
+/* One symbol per address, each with an end. What begins within one that has a name is a part of that. */
 static void symtab_sort(struct ktr__symtab *to)
 {
+	uint64_t named_to = 0;
 	size_t n = 0;
 
 	qsort(to->row, to->n_rows, sizeof(*to->row), symtab_order);
 	for (size_t i = 0; i < to->n_rows; i++) {
+		if (to->row[i].rank == SYMTAB_NAMELESS) {
+			if (to->row[i].address < named_to)
+				continue;
+		} else if (to->row[i].end > named_to) {
+			named_to = to->row[i].end;
+		}
 		if (!n || to->row[n - 1].address != to->row[i].address)
 			to->row[n++] = to->row[i];
 		else if (to->row[n - 1].end < to->row[i].end)

@@ -29,7 +29,8 @@ int ktr__symtab_holds(const struct ktr__symtab *symtab, uint64_t address);
 
 /*
  * The symbol that an address lies in, and how far behind its beginning; NULL when there is none.
- * Borrowed until close. Names come out of the file: any bytes.
+ * Borrowed until close. Names come out of the file: any bytes. "": a function that has no symbol begins there, by
+ * the tables for unwinding.
  */
 const char *ktr__symtab_find(const struct ktr__symtab *symtab, uint64_t address, uint64_t *offset);
 

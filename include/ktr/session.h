@@ -163,6 +163,10 @@ struct ktr_anchor {
 #define KTR_ROTATE_BYTES (1ull << 30)
 #define KTR_ROTATE_KEEP	 4
 
+#define KTR_PROF_NONE	0u
+#define KTR_PROF_ALL	1u
+#define KTR_PROF_TIMERS 2u /* and samples are by timers because kgmon has chosen those */
+
 #define KTR_BUDGET 10 /* [%] of a thread's time that a provider's probe may take unless told otherwise */
 
 /* Rings of each CPU, or of each member of the pool: rows of the ring table in this order, n_rings of each. */
@@ -228,7 +232,7 @@ struct ktr_control {
 	uint64_t string_bytes;
 
 	uint64_t prof_reset_ns; /* CLOCK_MONOTONIC: kgmon forgets what is older; 0: nothing. By whoever controls */
-	uint32_t prof_all; /* 1: calls of what is loaded from now on are counted, too; as prof_reset_ns */
+	uint32_t prof_all; /* KTR_PROF_: not KTR_PROF_NONE: calls of what is loaded from now on are counted, too */
 
 	/* Events that could not be recorded, by reason; atomic adds in cold paths only. */
 	uint64_t drop_vfork __attribute__((aligned(64))); /* in a vfork child, or a thread without rseq */

@@ -1,13 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a sample of ktr profile costs the thread that it interrupts, beside the same timer with a handler that does nothing.
+"""What a sample of ktr profile costs, beside the same source with a handler that does nothing.
 
 profile.py HOST KTR [ROUNDS]
 
-The handler is what ktr's takes longer than one that does nothing, with a stack of more than 20 frames that it finds and
-records. It is held against two things: a signal alone, as a thread sends it to itself, which is less than any timer's; and
-the whole interruption of which a timer's sample is a part, by the kernel's tick, with a handler that does nothing. At each
+Timers: the handler is what ktr's takes longer than one that does nothing, with a stack of more than 20 frames that it finds
+and records. It is held against two things: a signal alone, as a thread sends it to itself, which is less than any timer's;
+and the whole interruption of which a timer's sample is a part, by the kernel's tick, with a handler that does nothing. At each
 rate a sample costs the same: below the tick's it is not every tick that has one, above it a sample stands for several.
+
+Perf events: the time that the thread misses, and the CPU time of all of ktr's threads in the process, that of the trace's
+writer, too. With a handler that does nothing it is the same profiler in the same program: events, rings, rounds and the
+writer are there, but the class `profile` is off, so that each sample is read, counted and thrown away; what finds a stack,
+records it and writes it is all that ktr's has more. The first second of each does not count: what a trace takes to begin is
+not a sample's, and is printed by itself. Beside it, with no limit, a thread that only empties such a ring, as often, and has
+no trace to write: what is more than that is not of a sample either, but of each second.
+
 Processes take turns; medians over the rounds.
 """
 import os
@@ -15,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 host, ktr = sys.argv[1:3]
 rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
@@ -22,15 +31,38 @@ RATES = (99, 997, 4999)
 LIMIT = 1.25
 
 
-def measure(*command):
+def environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith("KTR_")}
     env.update(KTR_DIR=directory, KTR_CONF="")
-    out = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True).stdout
+    return env
+
+
+def measure(*command):
+    out = subprocess.run(command, env=environment(), input="go\n", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+                         text=True).stdout
+    return [float(word) for word in out.split()]
+
+
+def measure_off(rate):
+    """The profiler with its class off. There is another one that may be on, for no event of it is asked for."""
+    with subprocess.Popen([ktr, "profile", "--source", "perf", "-s", "bench", "-e", "65536", "-F", str(rate), "-o",
+                           directory + "/t", host, "perf"], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True) as process:
+        for _ in range(500):
+            off = subprocess.run([ktr, "sysctl", "-s", "bench", "debug.ktr.mask=kswitch"], env=environment(), text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+            if "kswitch" in off:
+                break
+            time.sleep(0.02)
+        out = process.communicate("go\n")[0]
+    if process.returncode or "kswitch" not in off:
+        raise subprocess.CalledProcessError(process.returncode, "ktr profile")
     return [float(word) for word in out.split()]
 
 
 source, empty, own = [], [], {rate: [] for rate in RATES}
-perf_none, perf_empty, perf_own = [], {rate: [] for rate in RATES}, {rate: [] for rate in RATES}
+perf_none = []
+perf_bare, perf_empty, perf_own = ({rate: [] for rate in RATES} for _ in range(3))
 with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
     for _ in range(rounds):
         source.append(measure(host, "source")[1])
@@ -40,7 +72,8 @@ with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         perf_none.append(measure(host, "perf"))
         for rate in RATES:
             try:
-                perf_empty[rate].append(measure(host, "perf", str(rate)))
+                perf_bare[rate].append(measure(host, "perf", str(rate)))
+                perf_empty[rate].append(measure_off(rate))
                 perf_own[rate].append(measure(ktr, "profile", "--source", "perf", "-e", "65536", "-F", str(rate), "-o",
                                               directory + "/t", host, "perf"))
             except subprocess.CalledProcessError:
@@ -59,20 +92,21 @@ for rate, of in own.items():
 
 
 def medians(of):
-    """Of the thread, and of the others: ns in a second."""
-    return statistics.median(x[0] for x in of), statistics.median(x[1] for x in of)
+    """Of the thread, and of the others: ns in a second; what the others took to begin."""
+    return [statistics.median(words) for words in zip(*of)]
 
 
 if perf_empty:
     none = medians(perf_none)
-    print("\nby perf events, ns of each sample: of the thread, of who reads, together; ktr's with its writer\n")
-    print(f"{'rate':>6}{'nothing done':>26}{'ktr':>26}{'':>8}")
+    print("\nby perf events, ns of each sample: of the thread, of ktr's threads, together\n")
+    print(f"{'rate':>6}{'a ring emptied':>26}{'handler does nothing':>27}{'ktr':>26}{'':>8}")
     for rate in RATES:
-        a, b = medians(perf_empty[rate]), medians(perf_own[rate])
-        a, b = [tuple((x - n) / rate for x, n in zip(of, none)) for of in (a, b)]
-        ratio = sum(b) / sum(a)
+        all = [medians(of[rate]) for of in (perf_bare, perf_empty, perf_own)]
+        all = [tuple((x - n) / rate for x, n in zip(of[:2], none)) for of in all]
+        ratio = sum(all[2]) / sum(all[1])
         missed += ratio > LIMIT
-        print(f"{rate:6}" + "".join(f"{of[0]:8.0f} +{of[1]:7.0f} ={sum(of):7.0f}" for of in (a, b)) + f"{ratio:6.2f} x"
+        print(f"{rate:6}" + " ".join(f"{of[0]:8.0f} +{of[1]:6.0f} ={sum(of):7.0f}" for of in all) + f"{ratio:6.2f} x"
               + (": MISSED" if ratio > LIMIT else ""))
-    print()
+    begin = statistics.median(medians(of)[2] for of in perf_own.values())
+    print(f"\nktr's threads, until the second after the program began, once: {begin / 1e6:.1f} ms\n")
 print(f"of the signal alone, and of such samples, {LIMIT} x at most: " + ("all limits hold" if not missed else f"{missed} are missed"))

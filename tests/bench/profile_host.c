@@ -11,7 +11,8 @@
  *	profile_host perf [RATE] what the kernel's samples take of a thread 20 calls deep that does nothing else, by
  *				the time that it misses: with RATE, of events as the profiler's, whose ring a thread
  *				of ours empties; without, in whatever way it is run. Then the CPU time of other
- *				threads, both in a second.
+ *				threads, both in a second. It waits for a line to begin; the first second does not
+ *				count, in which threads, files and rings are made. Then what they took until then.
  *
  * Prints nanoseconds.
  */
@@ -39,9 +40,11 @@
 #define BATCHES	  200
 #define SIGNALS	  500
 #define PERIOD_NS 1000000
-#define RING	  (256u << 10) /* [bytes] */
+#define RING	  (512u << 10) /* [bytes] */
+#define MOST_PAUSE_NS 50000000
 #define STACK	  8192	       /* [bytes] */
 #define WATCH_NS  3000000000u
+#define BEGIN_NS  1000000000u
 
 static volatile unsigned n_signals;
 static uint32_t gap[2][GAPS];
@@ -183,7 +186,7 @@ static bool rings(unsigned rate)
 	return ring != NULL;
 }
 
-/* As often as the profiler does at the rate. */
+/* As often as the profiler does at the rate: when half of a ring is full, or 50 ms have passed. */
 static void *empties(void *unused)
 {
 	struct timespec pause = { 0, (long)(uintptr_t)unused };
@@ -196,14 +199,14 @@ static void *empties(void *unused)
 	return NULL;
 }
 
-/* [ns] what was missed in a second of the clock. */
-__attribute__((noinline, noclone)) static uint64_t missed(unsigned depth)
+/* [ns] what was missed in a second of the clock, in so long. */
+__attribute__((noinline, noclone)) static uint64_t missed(unsigned depth, uint64_t long_ns)
 {
 	uint64_t from = now_ns(), last = from, now = from, gone = 0;
 
 	if (depth)
-		return missed(depth - 1) + 0 * depth;
-	for (; now - from < WATCH_NS; last = now) {
+		return missed(depth - 1, long_ns) + 0 * depth;
+	for (; now - from < long_ns; last = now) {
 		now = now_ns();
 		if (now - last >= LEAST_NS && now - last < MOST_NS)
 			gone += now - last;
@@ -235,18 +238,22 @@ static int perf(unsigned rate)
 	uint64_t before, gone, period_ns = rate ? 1000000000u / rate : 0;
 	uint64_t pause_ns = RING / (STACK + 96) / 2 * period_ns;
 	pthread_t thread;
+	char line[8];
 
-	if (pause_ns > 20000000)
-		pause_ns = 20000000;
+	if (pause_ns > MOST_PAUSE_NS)
+		pause_ns = MOST_PAUSE_NS;
 
 	if (rate && !rings(rate))
 		return 3;
 	if (rate)
 		pthread_create(&thread, NULL, empties, (void *)(uintptr_t)pause_ns);
+	if (!fgets(line, sizeof(line), stdin))
+		return 4;
+	missed(20, BEGIN_NS);
 	before = others();
-	gone = missed(20);
-	before = (others() - before) / (WATCH_NS / 1000000000u);
-	printf("%llu %llu\n", (unsigned long long)gone, (unsigned long long)before);
+	gone = missed(20, WATCH_NS);
+	printf("%llu %llu %llu\n", (unsigned long long)gone,
+	       (unsigned long long)((others() - before) / (WATCH_NS / 1000000000u)), (unsigned long long)before);
 	over = 1;
 	if (rate)
 		pthread_join(thread, NULL);

@@ -11,10 +11,9 @@
 
 #include "ktr/control/session_join.h"
 #include "ktr/provider/session/specs.h"
-#include "ktr/provider/syscall/tracee_proc.h"
 #include "ktr/session/table.h"
+#include "tools/attach/deaf_threads.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +25,10 @@
 #define KGMON_LOW	"profile:::profile-99"
 #define KGMON_HIGH	"profile:::profile-997"
 #define KGMON_HIGH_HZ	500
-#define KGMON_USED	 "debug.ktr.profile.used"
-#define KGMON_BY_TIMERS	 "2"
-/* From 40 to 61, each a bit: one of these a timer sends (ktr/provider/timer/signal.h). */
-#define KGMON_SIGNALS (UINT64_MAX << (40 - 1) & UINT64_MAX >> (64 - 61))
+#define KGMON_SOURCE	"debug.ktr.profile.source"
+#define KGMON_USED	"debug.ktr.profile.used"
+#define KGMON_BY_ANY	"0"
+#define KGMON_BY_TIMERS "2"
 #define KGMON_ASK_MS	2000
 #define KGMON_WAIT_MS	10000 /* a process may have very many threads */
 
@@ -80,7 +79,7 @@ static void kgmon_look(struct kgmon_session *session)
 	session->samples = found.n > 0;
 	session->counts = counts.n > 0;
 	session->all_count = counts.n == counts.n_on;
-	session->is_later = __atomic_load_n(&session->session.control->prof_all, __ATOMIC_RELAXED) != 0;
+	session->is_later = __atomic_load_n(&session->session.control->prof_all, __ATOMIC_RELAXED) != KTR_PROF_NONE;
 	session->has_none = session->alive && !found.n && !counts.n;
 	session->rate_hz = found.on ? found.rate : 0;
 	session->state = !found.on && !counts.on ? KGMON_OFF : found.rate >= KGMON_HIGH_HZ ? KGMON_HIRES : KGMON_ON;
@@ -131,6 +130,33 @@ static int kgmon_count(struct kgmon_session *session, bool on, uint32_t *change)
 	return rc;
 }
 
+bool kgmon_session_chose(const struct kgmon_session *session)
+{
+	return __atomic_load_n(&session->session.control->prof_all, __ATOMIC_ACQUIRE) == KTR_PROF_TIMERS;
+}
+
+/*
+ * In low resolution samples are by timers, else by what there is, unless somebody has chosen. What we chose is
+ * taken back with it.
+ */
+static void kgmon_choose_source(struct kgmon_session *session, enum kgmon_state wanted)
+{
+	uint32_t *all = &session->session.control->prof_all, now;
+	bool ours = kgmon_session_chose(session);
+	struct ktr_conf *conf = ktr_session_conf(session->own);
+	char asked[32];
+
+	if (ktr_conf_get(conf, KGMON_SOURCE, asked, sizeof(asked), NULL))
+		asked[0] = '\0';
+	if (wanted == KGMON_ON && session->samples && strcmp(asked, KGMON_BY_ANY) == 0)
+		ours = ktr_conf_set(conf, KGMON_SOURCE, KGMON_BY_TIMERS, NULL) == 0;
+	else if (wanted != KGMON_ON && ours && strcmp(asked, KGMON_BY_TIMERS) == 0)
+		ktr_conf_set(conf, KGMON_SOURCE, KGMON_BY_ANY, NULL);
+	/* Before what is there is asked for: who is loaded meanwhile finds one or the other. */
+	now = wanted == KGMON_OFF ? KTR_PROF_NONE : wanted == KGMON_ON && ours ? KTR_PROF_TIMERS : KTR_PROF_ALL;
+	__atomic_store_n(all, now, __ATOMIC_RELEASE);
+}
+
 int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 {
 	const char *spec = wanted == KGMON_HIRES ? KGMON_HIGH : KGMON_LOW;
@@ -140,8 +166,7 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	struct ktr__specs_done done = { .change = 0 };
 	int rc = 0, counts;
 
-	/* Before what is there is asked for: who is loaded meanwhile finds one or the other. */
-	__atomic_store_n(&session->session.control->prof_all, wanted != KGMON_OFF, __ATOMIC_RELEASE);
+	kgmon_choose_source(session, wanted);
 	/* One rate at a time. */
 	if (session->samples && (session->state != KGMON_OFF || wanted == KGMON_OFF))
 		rc = ktr__specs_switch(&specs, KGMON_SPEC, false, &done, &err);
@@ -161,35 +186,6 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
 	return found.failed ? -EBUSY : 0;
 }
 
-/* Does a thread block each signal that a timer may send? Those of ktr's do, and count for nothing. */
-static bool kgmon_is_deaf(pid_t pid, const char *tid)
-{
-	char path[96], text[4096];
-	const char *field;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid, tid);
-	if (ktr__tracee_text(path, text, sizeof(text)) <= 0 || strncmp(text, "Name:\tktr-", 10) == 0)
-		return false;
-	field = ktr__tracee_field(text, "SigBlk");
-	return field && (strtoull(field, NULL, 16) & KGMON_SIGNALS) == KGMON_SIGNALS;
-}
-
-static unsigned kgmon_deaf_of(pid_t pid)
-{
-	char path[64];
-	const struct dirent *at;
-	unsigned n = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && (at = readdir(dir)) != NULL)
-		n += at->d_name[0] != '.' && kgmon_is_deaf(pid, at->d_name);
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 unsigned kgmon_session_deaf(const struct kgmon_session *session)
 {
 	char used[32];
@@ -203,7 +199,7 @@ unsigned kgmon_session_deaf(const struct kgmon_session *session)
 	n_procs = ktr__map_n_rows(&session->map, session->session.control, KTR_REGION_proc);
 	for (uint32_t i = 1; i < n_procs; i++)
 		if (!ktr__map_proc(&session->map, i, &proc) && ktr__proc_alive(&proc))
-			n += kgmon_deaf_of((pid_t)proc.pid);
+			n += deaf_threads((pid_t)proc.pid);
 	return n;
 }
 

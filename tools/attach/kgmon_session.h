@@ -42,6 +42,9 @@ int kgmon_session_switch(struct kgmon_session *session, enum kgmon_state wanted)
  */
 unsigned kgmon_session_deaf(const struct kgmon_session *session);
 
+/* Are they by timers because the resolution is low, and nobody has asked for them? */
+bool kgmon_session_chose(const struct kgmon_session *session);
+
 /* Forgets what the rings hold, and what a trace has up to now. */
 void kgmon_session_reset(struct kgmon_session *session);
 

@@ -11,6 +11,7 @@
 #include "tools/attach/attach_knobs.h"
 #include "tools/attach/attach_probes.h"
 #include "tools/attach/cmd_attach.h"
+#include "tools/attach/deaf_threads.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/report/trace_count.h"
@@ -111,6 +112,16 @@ static void profile_say(const struct profile_attached *p, const char *session)
 				"be interrupted may be; ktr-profile(1)\n", (int)p->pid);
 }
 
+/* Those that it makes later have the signal unblocked. */
+static void profile_say_deaf(const struct profile_attached *p, const char *session)
+{
+	unsigned n = attach_knobs_number(session, "debug.ktr.profile.used") % 2 ? 0 : deaf_threads((pid_t)p->pid);
+
+	if (n)
+		fprintf(stderr, "ktr: no samples of %u %s all signals, for they are by timers\n",
+			n, n == 1 ? "thread that blocks" : "threads that block");
+}
+
 static void profile_say_both(const struct profile_attached *p, const char *session)
 {
 	if (attach_knobs_number(session, "debug.ktr.profile.used") == PROFILE_BOTH)
@@ -166,6 +177,7 @@ int profile_attached(const struct profile_attached *p)
 		fail_with(p->command, &err);
 	} else {
 		profile_say(p, session);
+		profile_say_deaf(p, session);
 		profile_wait(p, fd, &before);
 		profile_say_both(p, session);
 	}

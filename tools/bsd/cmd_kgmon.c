@@ -108,8 +108,10 @@ static void kgmon_deaf(const struct kgmon *kgmon)
 	unsigned n = kgmon_session_deaf(&kgmon->session);
 
 	if (n)
-		fprintf(stderr, "kgmon: warning: no samples of %u %s all signals, for they are by timers\n", n,
-			n == 1 ? "thread that blocks" : "threads that block");
+		fprintf(stderr, "kgmon: warning: no samples of %u %s all signals%s\n", n,
+			n == 1 ? "thread that blocks" : "threads that block",
+			kgmon_session_chose(&kgmon->session) ? ": -B has them, where the kernel gives them"
+							     : ", for they are by timers");
 }
 
 static int kgmon_run(struct kgmon *kgmon)

@@ -117,9 +117,16 @@ function search() {
 	draw();
 }
 
+// To where the outermost frames are: what lies far from them is narrow.
+function toFoot() {
+	const main = document.querySelector('main');
+	main.scrollTop = icicle ? 0 : main.scrollHeight;
+}
+
 function zoom(i) {
 	top_ = i;
 	draw();
+	toFoot();
 	$('tip').textContent = tell(i);
 }
 
@@ -137,6 +144,7 @@ function legend() {
 function turn() {
 	icicle = !icicle;
 	draw();
+	toFoot();
 }
 
 const nodeOf = event => event.target.dataset.node;
@@ -163,3 +171,4 @@ addEventListener('keydown', event => {
 });
 legend();
 draw();
+toFoot();

@@ -18,6 +18,8 @@
 #define SVG_ROW	   17
 #define SVG_MARGIN 12
 #define SVG_LINE   17   /* of text */
+#define SVG_LEVELS 40  /* they fit on a screen; of more, those are drawn that are not all narrow: */
+#define SVG_LEAST  100 /* together a part in so many of the width */
 #define SVG_COLUMN 6.7  /* a character of 11 pixels, DejaVu Sans Mono and its like */
 
 struct svg {
@@ -25,7 +27,7 @@ struct svg {
 	FILE *to;     /* NULL: only how high things are is asked */
 	double per;   /* pixels of 1 */
 	int *narrow;  /* owned; by level: the pixel of the last narrow box, or -1 */
-	unsigned levels;
+	unsigned levels, more; /* that are drawn; that are not, for what is so far out is narrow */
 	int top;      /* of the graph */
 };
 
@@ -39,6 +41,31 @@ static unsigned svg_levels(const struct ktr__flame *flame, uint32_t node)
 		most = levels > most ? levels : most;
 	}
 	return most + 1;
+}
+
+/* What all frames of each level have, together. */
+static void svg_sums(const struct ktr__flame *flame, uint32_t node, uint64_t *sum)
+{
+	*sum += flame->node[node].total[0];
+	for (uint32_t i = flame->node[node].child; i != 0; i = flame->node[i].sibling)
+		if (flame->node[i].total[0] > 0)
+			svg_sums(flame, i, sum + 1);
+}
+
+static int svg_choose(struct svg *s)
+{
+	const struct ktr__flame *flame = s->view->flame;
+	unsigned levels = svg_levels(flame, 0);
+	uint64_t *sum = calloc(levels, sizeof(*sum));
+
+	if (sum == NULL)
+		return -ENOMEM;
+	svg_sums(flame, 0, sum);
+	for (s->levels = levels; s->levels > SVG_LEVELS && sum[s->levels - 1] < sum[0] / SVG_LEAST;)
+		s->levels--;
+	s->more = levels - s->levels;
+	free(sum);
+	return 0;
 }
 
 static void svg_box(const struct svg *s, uint32_t node, unsigned level, double x, double width)
@@ -68,7 +95,7 @@ static void svg_frame(struct svg *s, uint32_t node, unsigned level, double x)
 	const struct ktr__flame_node *n = &s->view->flame->node[node];
 	double width = (double)n->total[0] * s->per;
 
-	if (n->total[0] == 0)
+	if (n->total[0] == 0 || level >= s->levels)
 		return;
 	if (width >= 1) {
 		svg_box(s, node, level, x, width);
@@ -142,11 +169,17 @@ static void svg_legend(const struct svg *s, int *y)
 static void svg_head(const struct svg *s, int *y)
 {
 	const struct ktr__frame *frame = &s->view->frame;
+	char text[128];
 
 	svg_text(s, y, 15, 0x202020u, frame->title);
 	svg_lines(s, y, 0x606060u, frame->subtitle);
 	svg_lines(s, y, 0xd55e00u, frame->lost);
 	svg_lines(s, y, 0x606060u, frame->note);
+	if (s->more) {
+		snprintf(text, sizeof(text), "%u more levels, in less than a hundredth of it, are in the page that -o FILE.html writes",
+			 s->more);
+		svg_lines(s, y, 0x606060u, text);
+	}
 	svg_legend(s, y);
 }
 
@@ -181,7 +214,8 @@ int ktr__flame_svg(const struct ktr__flame_view *view, FILE *to)
 {
 	struct svg s = { .view = view, .to = to };
 
-	s.levels = svg_levels(view->flame, 0);
+	if (svg_choose(&s))
+		return -ENOMEM;
 	s.narrow = malloc(s.levels * sizeof(*s.narrow));
 	if (s.narrow == NULL)
 		return -ENOMEM;

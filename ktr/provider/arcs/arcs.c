@@ -26,7 +26,8 @@ static bool arcs_look_all(void)
 	const struct ktr__session_rw *own = ktr__own_session();
 
 	if (own->map)
-		__atomic_store_n(&arcs_all, __atomic_load_n(&own->control->prof_all, __ATOMIC_ACQUIRE) != 0,
+		__atomic_store_n(&arcs_all,
+				 __atomic_load_n(&own->control->prof_all, __ATOMIC_ACQUIRE) != KTR_PROF_NONE,
 				 __ATOMIC_RELAXED);
 	return own->map && __atomic_load_n(&arcs_all, __ATOMIC_RELAXED);
 }
@@ -192,7 +193,7 @@ static void arcs_forked(void)
 
 	ktr__arcs_forked();
 	if (own->map && was && own->ino != was && __atomic_load_n(&arcs_all, __ATOMIC_RELAXED))
-		__atomic_store_n(&own->control->prof_all, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&own->control->prof_all, KTR_PROF_ALL, __ATOMIC_RELEASE);
 }
 
 void ktr__arcs_begin(void)

@@ -4,10 +4,16 @@
  * a load and a jump: the real function, or while some probe needs it the one that tells of it. Both see the
  * program's return address and registers as they are.
  *
+ * Of calls that may be samples most are none: what gets a block goes on to the real function by itself while the
+ * thread has bytes left, and what gives one back where no sample has such an address.
+ *
  * Memory is asked for before any constructor runs, so the table begins with functions that ask the loader. That may
  * ask for memory itself: such calls get a piece of a room that nobody gives back.
  */
 #include "ktr/provider/heap/calls.h"
+
+#include "ktr/provider/heap/tell.h"
+#include "ktr/provider/heap/traced.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,7 +37,7 @@ static int calls_is_room(const void *p)
 	return (uintptr_t)p - (uintptr_t)calls_room < CALLS_ROOM;
 }
 
-/* Zeroed, as nothing comes back. NULL: it is used up. */
+/* Zeroed, as nothing comes back: who gives it back is held up. NULL: it is used up. */
 static void *calls_piece(size_t n)
 {
 	size_t at;
@@ -40,7 +46,10 @@ static void *calls_piece(size_t n)
 		return NULL;
 	n = (n + CALLS_ALIGN - 1) & ~(size_t)(CALLS_ALIGN - 1);
 	at = __atomic_fetch_add(&calls_used, n, __ATOMIC_RELAXED);
-	return at + n <= CALLS_ROOM ? calls_room + at : NULL;
+	if (at + n > CALLS_ROOM)
+		return NULL;
+	ktr__sampled_always((uintptr_t)(calls_room + at));
+	return calls_room + at;
 }
 
 /* ---- while nothing has been found ---- */
@@ -163,41 +172,81 @@ void ktr__heap_resolve(void)
 	{                                                                                        \
 		KTR__HEAP_TAIL CALLS_WAY(name) arguments;                                        \
 	}
-CALLS_EXPORT(void *, malloc, (size_t n), (n))
-CALLS_EXPORT(void *, calloc, (size_t k, size_t n), (k, n))
-CALLS_EXPORT(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n))
-CALLS_EXPORT(void *, aligned_alloc, (size_t align, size_t n), (align, n))
-CALLS_EXPORT(void *, memalign, (size_t align, size_t n), (align, n))
-CALLS_EXPORT(void *, valloc, (size_t n), (n))
-CALLS_EXPORT(void *, pvalloc, (size_t n), (n))
 CALLS_EXPORT(void *, mmap, (void *p, size_t n, int prot, int flags, int fd, off_t at), (p, n, prot, flags, fd, at))
 CALLS_EXPORT(void *, mmap64, (void *p, size_t n, int prot, int flags, int fd, off_t at),
 	     (p, n, prot, flags, fd, at))
 CALLS_EXPORT(int, munmap, (void *p, size_t n), (p, n))
 CALLS_EXPORT(void *, mremap, (void *p, size_t n, size_t new_n, int flags, void *to), (p, n, new_n, flags, to))
 
+#define CALLS_EXPORT_GET(type, name, parameters, arguments)                                      \
+	__attribute__((visibility("default"))) type ktr__heap_new_##name parameters;             \
+	__attribute__((visibility("default"))) KTR__HEAP_OPTIMIZED type ktr__heap_new_##name parameters \
+	{                                                                                        \
+		if (__builtin_expect(!ktr__heap_passes(n), 0))                                   \
+			KTR__HEAP_TAIL CALLS_WAY(name) arguments;                                \
+		KTR__HEAP_TAIL ktr__heap_real.name arguments;                                    \
+	}
+CALLS_EXPORT_GET(void *, malloc, (size_t n), (n))
+CALLS_EXPORT_GET(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n))
+CALLS_EXPORT_GET(void *, aligned_alloc, (size_t align, size_t n), (align, n))
+CALLS_EXPORT_GET(void *, memalign, (size_t align, size_t n), (align, n))
+CALLS_EXPORT_GET(void *, valloc, (size_t n), (n))
+CALLS_EXPORT_GET(void *, pvalloc, (size_t n), (n))
+
+__attribute__((visibility("default"))) void *ktr__heap_new_calloc(size_t k, size_t n);
 __attribute__((visibility("default"))) void ktr__heap_new_free(void *p);
 __attribute__((visibility("default"))) void *ktr__heap_new_realloc(void *p, size_t n);
 
-KTR__HEAP_OPTIMIZED void ktr__heap_new_free(void *p)
+KTR__HEAP_OPTIMIZED void *ktr__heap_new_calloc(size_t k, size_t n)
 {
-	if (__builtin_expect(calls_is_room(p), 0))
+	size_t bytes;
+
+	/* Where that is too much there will be no block. */
+	if (__builtin_expect(__builtin_mul_overflow(k, n, &bytes) || !ktr__heap_passes(bytes), 0))
+		KTR__HEAP_TAIL CALLS_WAY(calloc)(k, n);
+	KTR__HEAP_TAIL ktr__heap_real.calloc(k, n);
+}
+
+#define CALLS_SAMPLES (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(SAMPLED_FREE))
+
+/* A sample's, it may be, or the room's. */
+static __attribute__((noinline)) KTR__HEAP_OPTIMIZED void calls_free_known(void *p)
+{
+	if (calls_is_room(p))
 		return;
+	if (__atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED) & CALLS_SAMPLES)
+		KTR__HEAP_TAIL ktr__traced_free(p);
 	KTR__HEAP_TAIL CALLS_WAY(free)(p);
 }
 
-KTR__HEAP_OPTIMIZED void *ktr__heap_new_realloc(void *p, size_t n)
+KTR__HEAP_OPTIMIZED void ktr__heap_new_free(void *p)
+{
+	if (__builtin_expect(ktr__sampled_may((uintptr_t)p), 0))
+		KTR__HEAP_TAIL calls_free_known(p);
+	KTR__HEAP_TAIL CALLS_WAY(free)(p);
+}
+
+static __attribute__((noinline)) KTR__HEAP_OPTIMIZED void *calls_realloc_known(void *p, size_t n)
 {
 	void *moved;
 	size_t most;
 
-	if (__builtin_expect(!calls_is_room(p), 1))
+	if (!calls_is_room(p))
 		KTR__HEAP_TAIL CALLS_WAY(realloc)(p, n);
-	moved = CALLS_WAY(malloc)(n);
+	moved = ktr__heap_new_malloc(n);
 	most = (size_t)(calls_room + CALLS_ROOM - (unsigned char *)p);
 	if (moved)
 		memcpy(moved, p, n < most ? n : most);
 	return moved;
+}
+
+KTR__HEAP_OPTIMIZED void *ktr__heap_new_realloc(void *p, size_t n)
+{
+	if (__builtin_expect(ktr__sampled_may((uintptr_t)p), 0))
+		KTR__HEAP_TAIL calls_realloc_known(p, n);
+	if (__builtin_expect(ktr__heap_is_on(KTR__HEAP_REALLOC) || !ktr__heap_passes(n), 0))
+		KTR__HEAP_TAIL CALLS_WAY(realloc)(p, n);
+	KTR__HEAP_TAIL ktr__heap_real.realloc(p, n);
 }
 
 #define CALLS_VERSION(type, name, parameters, arguments, version)                                \

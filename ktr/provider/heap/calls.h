@@ -50,8 +50,13 @@ struct ktr__heap_calls {
 #define KTR__HEAP_OPTIMIZED __attribute__((optimize("O2")))
 #endif
 
-extern struct ktr__heap_calls ktr__heap_real; /* written once, before anything is traced */
-extern struct ktr__heap_calls ktr__heap_way;  /* where calls go now; atomic, each */
+/*
+ * Read by each call: not by way of the table that another object's names are found by.
+ */
+#define KTR__HEAP_NEAR __attribute__((visibility("hidden")))
+
+extern KTR__HEAP_NEAR struct ktr__heap_calls ktr__heap_real; /* written once, before anything is traced */
+extern KTR__HEAP_NEAR struct ktr__heap_calls ktr__heap_way;  /* where calls go now; atomic, each */
 
 /* Finds the real ones, once: asks the loader. Also done by the first call that comes before. */
 void ktr__heap_resolve(void);

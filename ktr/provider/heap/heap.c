@@ -6,7 +6,7 @@
  *
  * heap:::sample-512k is offered where it is asked for, for whatever number of bytes; one at a time is on.
  *
- * While no probe is on, a call of the program's goes through a load and a jump.
+ * While no probe is on, a call of the program's goes through a few instructions and a jump.
  */
 #include "ktr/provider/heap/heap.h"
 
@@ -65,7 +65,7 @@ static void heap_lead(void)
 	HEAP_LEAD(valloc, HEAP_GETS);
 	HEAP_LEAD(pvalloc, HEAP_GETS);
 	HEAP_LEAD(realloc, HEAP_GETS | HEAP_GIVES | KTR__HEAP_BIT(REALLOC));
-	HEAP_LEAD(free, HEAP_GIVES);
+	HEAP_LEAD(free, KTR__HEAP_BIT(FREE)); /* of samples: calls.c */
 	HEAP_LEAD(mmap, HEAP_MAPS);
 	HEAP_LEAD(mmap64, HEAP_MAPS);
 	HEAP_LEAD(munmap, KTR__HEAP_BIT(UNMAP) | KTR__HEAP_BIT(MAP_FAIL));

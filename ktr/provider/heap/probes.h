@@ -36,7 +36,7 @@ enum ktr__heap_number {
 #define KTR__HEAP_BIT(id) (1u << KTR__HEAP_##id)
 
 extern struct ktr_provider_probe *ktr__heap_probe[KTR__HEAP_N]; /* there before its bit is set */
-extern uint32_t ktr__heap_on; /* bit per probe: somebody wants it; above them turns, each time one is. Atomic */
+extern __attribute__((visibility("hidden"))) uint32_t ktr__heap_on; /* bit per probe: somebody wants it; above them turns, each time one is. Atomic */
 #define KTR__HEAP_TURN 4096u
 extern uint64_t ktr__heap_period; /* [bytes] between samples, on average. Atomic; there before SAMPLE's bit is */
 

@@ -29,10 +29,20 @@ static uint8_t *sampled_of_many(uint64_t hash)
 	return &sampled_many[hash >> 32 & (SAMPLED_MANY - 1)];
 }
 
-static void sampled_count(uint64_t hash, int by)
+static uint64_t sampled_hash(uint64_t block)
 {
-	sampled_add_to(&ktr__sampled_few[hash >> 52], by);
-	sampled_add_to(sampled_of_many(hash), by);
+	return (block >> 4) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio */
+}
+
+static void sampled_count(uint64_t block, int by)
+{
+	sampled_add_to(&ktr__sampled_few[ktr__sampled_few_hash(block)], by);
+	sampled_add_to(sampled_of_many(sampled_hash(block)), by);
+}
+
+void ktr__sampled_always(uint64_t block)
+{
+	__atomic_store_n(&ktr__sampled_few[ktr__sampled_few_hash(block)], SAMPLED_FULL, __ATOMIC_RELAXED);
 }
 
 /* From one to the other, in a block's line. */
@@ -51,24 +61,22 @@ static bool sampled_exchange(uint64_t hash, uint64_t from, uint64_t to)
 
 bool ktr__sampled_add(uint64_t block)
 {
-	uint64_t hash = ktr__sampled_hash(block);
-
 	/* Before it is there: who takes it reads the count first. */
-	sampled_count(hash, 1);
-	if (sampled_exchange(hash, 0, block))
+	sampled_count(block, 1);
+	if (sampled_exchange(sampled_hash(block), 0, block))
 		return true;
-	sampled_count(hash, -1);
+	sampled_count(block, -1);
 	return false;
 }
 
 bool ktr__sampled_take(uint64_t block)
 {
-	uint64_t hash = ktr__sampled_hash(block);
+	uint64_t hash = sampled_hash(block);
 
 	if (!block || !ktr__sampled_may(block) || !__atomic_load_n(sampled_of_many(hash), __ATOMIC_RELAXED) ||
 	    !sampled_exchange(hash, block, 0))
 		return false;
-	sampled_count(hash, -1);
+	sampled_count(block, -1);
 	return true;
 }
 

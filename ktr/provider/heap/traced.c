@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A call that nobody wants to know of goes on to the real function after a few instructions, with the program's
- * return address and registers as they are; so does one that is told of, to a function of this file.
- *
  * What is told with a stack is told by a thread that is not telling already, for an allocator may call another of
  * these functions. Threads of ktr's own tell nothing.
  *
@@ -17,12 +14,11 @@
 
 #include <errno.h>
 
+__thread struct ktr__heap_passes ktr__heap_self;
 static __thread struct {
-	uint64_t left; /* [bytes] before a block that may be a sample */
 	uint64_t random;
 	uint64_t tells; /* where its stack was when it began to tell of a call; 0: it does not */
 	uint32_t on;	/* ktr__heap_on when it drew a gap */
-	uint32_t passes; /* while that is so the next `left` bytes are of no interest; 0: all are told */
 } heap_self __attribute__((tls_model("initial-exec")));
 
 #define HEAP_LATER 1048576u /* [bytes] while nobody wants samples */
@@ -46,16 +42,16 @@ static bool heap_is_due(uint64_t n, uint32_t on, uint64_t period)
 
 	if (!was_on) {
 		heap_self.on = on;
-		heap_self.passes = on & HEAP_GETS ? 0 : on;
+		ktr__heap_self.on = on & HEAP_GETS ? 0 : on;
 	}
-	if (was_on && heap_self.left > n) {
-		heap_self.left -= n;
+	if (was_on && ktr__heap_self.left > n) {
+		ktr__heap_self.left -= n;
 		return false;
 	}
-	heap_self.left = sampled ? ktr__sampled_gap(&heap_self.random, period) : HEAP_LATER;
-	if (was_on || heap_self.left <= n)
+	ktr__heap_self.left = sampled ? ktr__sampled_gap(&heap_self.random, period) : HEAP_LATER;
+	if (was_on || ktr__heap_self.left <= n)
 		return sampled;
-	heap_self.left -= n;
+	ktr__heap_self.left -= n;
 	return false;
 }
 
@@ -142,10 +138,10 @@ static void heap_moves(const void *block, uint64_t n, const struct ktr__here *he
 		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_REALLOC], block, n, here->pc);
 }
 
-/* ---- calls that are told of, or may be ---- */
+/* ---- calls that are told of ---- */
 
 #define HEAP_TOLD(name, parameters, arguments, n)                                                \
-	static __attribute__((noinline)) void *heap_told_##name parameters                       \
+	__attribute__((noinline)) void *ktr__traced_##name parameters                            \
 	{                                                                                        \
 		const struct ktr__here here = KTR__HERE();                                       \
 		void *block = ktr__heap_real.name arguments;                                     \
@@ -160,7 +156,7 @@ HEAP_TOLD(memalign, (size_t align, size_t n), (align, n), n)
 HEAP_TOLD(valloc, (size_t n), (n), n)
 HEAP_TOLD(pvalloc, (size_t n), (n), n)
 
-static __attribute__((noinline)) int heap_told_posix_memalign(void **to, size_t align, size_t n)
+__attribute__((noinline)) int ktr__traced_posix_memalign(void **to, size_t align, size_t n)
 {
 	const struct ktr__here here = KTR__HERE();
 	int code = ktr__heap_real.posix_memalign(to, align, n);
@@ -170,7 +166,7 @@ static __attribute__((noinline)) int heap_told_posix_memalign(void **to, size_t 
 	return code;
 }
 
-static __attribute__((noinline)) void *heap_told_realloc(void *p, size_t n)
+__attribute__((noinline)) void *ktr__traced_realloc(void *p, size_t n)
 {
 	const struct ktr__here here = KTR__HERE();
 	void *block;
@@ -182,67 +178,11 @@ static __attribute__((noinline)) void *heap_told_realloc(void *p, size_t n)
 	return block;
 }
 
-static __attribute__((noinline)) void heap_told_free(void *p)
+__attribute__((noinline)) void ktr__traced_free(void *p)
 {
 	const struct ktr__here here = KTR__HERE();
 
 	if (p)
 		ktr__heap_gives(p, &here);
 	ktr__heap_real.free(p);
-}
-
-/* ---- all calls ---- */
-
-/* Does nobody want to know of a block of so many bytes? */
-static inline __attribute__((always_inline)) bool heap_passes(uint64_t n)
-{
-	uint32_t on = __atomic_load_n(&ktr__heap_on, __ATOMIC_RELAXED);
-
-	if (__builtin_expect(heap_self.left <= n || heap_self.passes != on, 0))
-		return false;
-	heap_self.left -= n;
-	return true;
-}
-
-bool ktr__heap_passes(uint64_t n)
-{
-	return heap_passes(n);
-}
-
-#define HEAP_TRACE(type, name, parameters, arguments, n)                                         \
-	KTR__HEAP_OPTIMIZED type ktr__traced_##name parameters                                   \
-	{                                                                                        \
-		if (!heap_passes(n))                                                             \
-			KTR__HEAP_TAIL heap_told_##name arguments;                               \
-		KTR__HEAP_TAIL ktr__heap_real.name arguments;                                    \
-	}
-HEAP_TRACE(void *, malloc, (size_t n), (n), n)
-HEAP_TRACE(void *, aligned_alloc, (size_t align, size_t n), (align, n), n)
-HEAP_TRACE(void *, memalign, (size_t align, size_t n), (align, n), n)
-HEAP_TRACE(void *, valloc, (size_t n), (n), n)
-HEAP_TRACE(void *, pvalloc, (size_t n), (n), n)
-HEAP_TRACE(int, posix_memalign, (void **to, size_t align, size_t n), (to, align, n), n)
-
-KTR__HEAP_OPTIMIZED void *ktr__traced_calloc(size_t k, size_t n)
-{
-	size_t bytes;
-
-	/* Where that is too much there will be no block. */
-	if (__builtin_mul_overflow(k, n, &bytes) || !heap_passes(bytes))
-		KTR__HEAP_TAIL heap_told_calloc(k, n);
-	KTR__HEAP_TAIL ktr__heap_real.calloc(k, n);
-}
-
-KTR__HEAP_OPTIMIZED void *ktr__traced_realloc(void *p, size_t n)
-{
-	if (ktr__sampled_may((uintptr_t)p) || ktr__heap_is_on(KTR__HEAP_REALLOC) || !heap_passes(n))
-		KTR__HEAP_TAIL heap_told_realloc(p, n);
-	KTR__HEAP_TAIL ktr__heap_real.realloc(p, n);
-}
-
-KTR__HEAP_OPTIMIZED void ktr__traced_free(void *p)
-{
-	if (__builtin_expect(ktr__heap_tells_free(p), 0))
-		KTR__HEAP_TAIL heap_told_free(p);
-	KTR__HEAP_TAIL ktr__heap_real.free(p);
 }

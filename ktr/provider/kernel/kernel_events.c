@@ -66,6 +66,7 @@ struct ktr__kernel_events {
 	uint32_t site[KTR__KERNEL_SITES_END];
 	bool more; /* the last round has left records of before `now` */
 	const struct ktr__kernel_also *also; /* of the leader */
+	uint64_t took_ns; /* CLOCK_MONOTONIC, of the leader's last round. Atomic */
 	/* Threads that have ended in this round: what other CPUs have of them is yet to come. */
 	struct kernel_ended {
 		uint32_t tid, row;
@@ -501,6 +502,7 @@ static void kernel_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns)
 		uint64_t until_ns = kernel->moment[2].ns ? kernel->moment[2].ns : kernel_clock_ns(kernel);
 
 		kernel->entry = kernel->also->take(until_ns, &kernel->n_entries);
+		__atomic_store_n(&kernel->took_ns, kernel_now(), __ATOMIC_RELAXED);
 	}
 	for (uint32_t i = 0; i < kernel->perf.n_cpus; i++) {
 		kernel->at = &kernel->ring[i];
@@ -544,6 +546,34 @@ void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause
 	pthread_mutex_unlock(&kernel_mutex);
 }
 
+uint64_t ktr__kernel_events_since_ns(const struct ktr__kernel_events *kernel)
+{
+	uint64_t took_ns = __atomic_load_n(&kernel->took_ns, __ATOMIC_RELAXED);
+
+	return took_ns ? kernel_now() - took_ns : UINT64_MAX;
+}
+
+void ktr__kernel_events_due(uint64_t *pause_ns)
+{
+	uint64_t own_ns = UINT64_MAX, next_ns, since_ns;
+	struct ktr__kernel_events *kernel;
+
+	pthread_mutex_lock(&kernel_mutex);
+	kernel = kernel_leader;
+	if (kernel && kernel->also && kernel->also->pause_ns) {
+		next_ns = kernel->also->pause_ns;
+		since_ns = ktr__kernel_events_since_ns(kernel);
+		/* Who sleeps so long wakes up a little later, or was woken a little earlier. */
+		if (since_ns >= next_ns - next_ns / 8)
+			kernel_round(kernel, &own_ns);
+		else
+			next_ns -= since_ns;
+		if (next_ns < *pause_ns)
+			*pause_ns = next_ns;
+	}
+	pthread_mutex_unlock(&kernel_mutex);
+}
+
 bool ktr__kernel_events_led(void)
 {
 	return __atomic_load_n(&kernel_leader, __ATOMIC_RELAXED) != NULL;
@@ -559,6 +589,8 @@ int ktr__kernel_events_lead(struct ktr__kernel_events *kernel, const struct ktr_
 		if (!kernel->lock)
 			kernel->lock = ktr__feeder_claim(kernel->session);
 		kernel->also = kernel->lock ? also : NULL;
+		if (kernel->also)
+			__atomic_store_n(&kernel->session->records, true, __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&kernel_mutex);
 		if (kernel->also)
 			return 0;

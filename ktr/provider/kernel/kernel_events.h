@@ -59,6 +59,7 @@ struct ktr__kernel_also {
 	 * call at a time.
 	 */
 	const struct ktr__kernel_entry *(*take)(uint64_t until_ns, size_t *n);
+	uint64_t pause_ns; /* between two rounds that others of the process may do, see due(); 0: they do none */
 };
 
 /*
@@ -70,6 +71,15 @@ struct ktr__kernel_also {
 int ktr__kernel_events_lead(struct ktr__kernel_events *kernel, const struct ktr__kernel_also *also);
 void ktr__kernel_events_unlead(void);
 bool ktr__kernel_events_led(void); /* Does one lead? */
+
+/*
+ * A round of the leader's by who is awake anyway, if it is time for one: so that who leads need not wake up for it.
+ * Lowers *pause_ns to when the next one is.
+ */
+void ktr__kernel_events_due(uint64_t *pause_ns);
+
+/* [ns] since the leader's last round; UINT64_MAX: it has had none. */
+uint64_t ktr__kernel_events_since_ns(const struct ktr__kernel_events *kernel);
 
 /* In the child of a fork: the leader is its parent's. */
 void ktr__kernel_events_forked(void);

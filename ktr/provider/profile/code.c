@@ -2,6 +2,10 @@
 /*
  * Regions are those that /proc/self/maps has. What only reserves addresses counts with the code that lies beside
  * it: engines reserve a range, and make parts of it executable as they need them.
+ *
+ * For who walks a stack there are two tables of them, of which one is read; a look fills in the other one. A reader
+ * that has seen the tables change sides meanwhile takes nothing for code: the walk is cut, as it is where code has
+ * come since the last look.
  */
 #include "ktr/provider/profile/code.h"
 
@@ -26,6 +30,47 @@ static uint32_t code_n_known;
 static uint32_t code_at; /* the last one found: regions come in the order of addresses, time and again */
 static uint8_t code_session[sizeof(ktr__own.header.uuid)]; /* whose rows they are */
 
+static struct code_table {
+	uint32_t n; /* atomic, as what it counts */
+	struct code_region at[CODE_REGIONS]; /* in the order of addresses; files that are mapped as code, too */
+} code_table[2];
+static uint32_t code_turn; /* atomic: the lowest bit is the table that is read */
+
+/* ---- who walks ---- */
+
+bool ktr__code_has(uint64_t pc)
+{
+	uint32_t turn = __atomic_load_n(&code_turn, __ATOMIC_ACQUIRE), low = 0, high, middle;
+	const struct code_table *table = &code_table[turn & 1];
+	bool has = false;
+
+	high = __atomic_load_n(&table->n, __ATOMIC_RELAXED);
+	while (low < high && !has) {
+		middle = (low + high) / 2;
+		if (pc >= __atomic_load_n(&table->at[middle].end, __ATOMIC_RELAXED))
+			low = middle + 1;
+		else if (pc < __atomic_load_n(&table->at[middle].begin, __ATOMIC_RELAXED))
+			high = middle;
+		else
+			has = true;
+	}
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return has && __atomic_load_n(&code_turn, __ATOMIC_RELAXED) == turn;
+}
+
+static void code_take(struct code_table *table, uint64_t begin, uint64_t end)
+{
+	uint32_t n = table->n; /* by who looks alone */
+
+	if (n == CODE_REGIONS)
+		return;
+	__atomic_store_n(&table->at[n].begin, begin, __ATOMIC_RELAXED);
+	__atomic_store_n(&table->at[n].end, end, __ATOMIC_RELAXED);
+	__atomic_store_n(&table->n, n + 1, __ATOMIC_RELAXED);
+}
+
+/* ---- who looks ---- */
+
 /* A row, unless there is one that holds it. */
 static void code_tell(uint64_t begin, uint64_t end, const char *path)
 {
@@ -46,10 +91,12 @@ static void code_tell(uint64_t begin, uint64_t end, const char *path)
 	ktr__proc_module_add(&object);
 }
 
-static void code_end(const struct code_region *region, bool is_code)
+static void code_end(struct code_table *table, const struct code_region *region, bool is_code)
 {
-	if (is_code)
-		code_tell(region->begin, region->end, "[jit]");
+	if (!is_code)
+		return;
+	code_take(table, region->begin, region->end);
+	code_tell(region->begin, region->end, "[jit]");
 }
 
 /* Of no file, or of memory that has two mappings: code, or addresses that are reserved. */
@@ -74,6 +121,8 @@ static bool code_is_jitdump(const char *path)
 void ktr__code_look(void)
 {
 	FILE *maps = ktr__own.map && ktr__rec.proc ? fopen("/proc/self/maps", "re") : NULL;
+	uint32_t turn = __atomic_load_n(&code_turn, __ATOMIC_RELAXED);
+	struct code_table *table = &code_table[~turn & 1];
 	struct code_region region = { 0, 0 };
 	bool is_code = false;
 	char line[4096];
@@ -83,6 +132,7 @@ void ktr__code_look(void)
 		memcpy(code_session, ktr__own.header.uuid, sizeof(code_session));
 		code_n_known = code_at = 0;
 	}
+	__atomic_store_n(&table->n, 0, __ATOMIC_RELAXED);
 	while (maps && fgets(line, sizeof(line), maps)) {
 		uint64_t begin, end, inode;
 		char access[5];
@@ -95,15 +145,18 @@ void ktr__code_look(void)
 		if (access[2] == 'x' && code_is_jitdump(line + path))
 			code_tell(begin, end, line + path);
 		if (!code_may_be(access, inode, line + path) || begin != region.end) {
-			code_end(&region, is_code);
+			code_end(table, &region, is_code);
 			is_code = false;
 			region = (struct code_region){ begin, begin };
 		}
 		if (code_may_be(access, inode, line + path))
 			region.end = end;
+		else if (access[2] == 'x')
+			code_take(table, begin, end);
 		is_code |= access[2] == 'x' && region.end == end;
 	}
-	code_end(&region, is_code);
+	code_end(table, &region, is_code);
+	__atomic_store_n(&code_turn, turn + 1, __ATOMIC_RELEASE);
 	if (maps)
 		fclose(maps);
 }

@@ -115,7 +115,7 @@ void ktr__followed_went(struct ktr__followed *thread);
 /* By who reads: from now on more of its stack comes, if there is memory for that. */
 void ktr__followed_widen(struct ktr__followed *thread);
 
-/* By who reads: it can have no event. False: it has ended. */
+/* By who reads: it can have no event. False: it has ended. Otherwise its place is no more to be looked at. */
 bool ktr__followed_refuse(struct ktr__followed *thread);
 
 /* By who reads: it is there no more, says the kernel. One that has told its end stays until that is told. */

@@ -34,6 +34,8 @@
 #define SOURCE_RECORD (SOURCE_STACK + 96u)
 #define SOURCE_RING   (512u << 10) /* [bytes] of a thread, at most */
 #define SOURCE_MS     50 /* between two rounds, at most: fewer cost less, and a killed program loses one */
+#define SOURCE_SHARED 20 /* [ms] the writer's thread does them where there is so much time between two */
+#define SOURCE_LOOK   100 /* [ms] between two looks at whether it does, at most */
 #define SOURCE_YOUNG  16 /* [samples] of a thread: its time is told to the sample until then */
 #define SOURCE_NEWS   64 /* threads that the kernel has told of, and that may tell of themselves yet */
 
@@ -42,8 +44,10 @@ static pid_t source_pid; /* who switched it on */
 static int (*source_otherwise)(uint32_t tid, bool late);
 static bool source_its_end;
 static uint32_t source_strange;  /* atomic */
-static unsigned source_ms;
+static unsigned source_ms;	/* between two rounds */
+static unsigned source_look_ms; /* between two looks at whether another thread does them */
 static uint64_t source_until_ns;
+static bool source_is_shared; /* it did when it was looked last */
 
 static uint32_t source_news[SOURCE_NEWS];
 static unsigned source_n_news, source_n_old_news;
@@ -81,7 +85,7 @@ static void source_sample(struct ktr__followed *thread, const struct perf_event_
 	thread->cpu = sample->cpu;
 	if (is_surplus)
 		return;
-	if (sample->abi && size >= sizeof(*sample) + sizeof(n) &&
+	if (ktr__tell_is_wanted() && sample->abi && size >= sizeof(*sample) + sizeof(n) &&
 	    sample->n_stack <= size - sizeof(*sample) - sizeof(n)) {
 		const struct ktr__here at = { sample->pc, sample->sp, sample->bp };
 
@@ -262,16 +266,19 @@ static void source_ended(struct ktr__followed *thread)
 /* It can have no event: what was due to it by now is told, and somebody else takes it. */
 static void source_refuse(struct ktr__followed *thread, int code)
 {
+	uint32_t tid = thread->tid;
+
 	if (code == -ESRCH) {
 		ktr__followed_gone(thread);
 		return;
 	}
+	/* First, for from then on it may end, and its place be another one's. */
+	ktr__tell_missing(thread, ktr__followed_cpu_ns(tid), source_until_ns);
 	if (!ktr__followed_refuse(thread))
 		return;
-	ktr__tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
 	ktr__source_refused(code);
 	if (source_n_refused < SOURCE_NEWS) /* others are found by the scan */
-		source_refused[source_n_refused++] = thread->tid;
+		source_refused[source_n_refused++] = tid;
 }
 
 /* What there is of it; -errno: what was asked for cannot be had. True: it has ended. */
@@ -365,7 +372,7 @@ static const struct ktr__kernel_entry *source_take(uint64_t until_ns, size_t *n)
 
 /* ---- life ---- */
 
-static const struct ktr__kernel_also source_also = { source_take };
+static struct ktr__kernel_also source_also = { .take = source_take };
 
 /* Room for what comes in two rounds. */
 static size_t source_ring_bytes(uint64_t period_ns)
@@ -377,11 +384,17 @@ static size_t source_ring_bytes(uint64_t period_ns)
 	return bytes;
 }
 
+/* A ring is half full at most when it is read; three quarters, where the writer's thread was to do that. */
 static void source_set_pause(uint64_t period_ns, size_t ring_bytes)
 {
-	uint64_t ms = ring_bytes / SOURCE_RECORD / 2 * period_ns / 1000000;
+	uint64_t ms = ring_bytes / SOURCE_RECORD / 2 * period_ns / 1000000, look_ms = ms + ms / 2;
 
 	source_ms = ms < 1 ? 1 : ms > SOURCE_MS ? SOURCE_MS : (unsigned)ms;
+	source_look_ms = source_ms;
+	source_also.pause_ns = source_ms >= SOURCE_SHARED ? source_ms * 1000000ull : 0;
+	/* A part of what it is looked at budgets by (ktr/provider/registry/budget.h): so it wakes up for both. */
+	if (source_also.pause_ns)
+		source_look_ms = SOURCE_LOOK / (unsigned)((SOURCE_LOOK + look_ms - 1) / look_ms);
 }
 
 static void source_scan(bool late)
@@ -495,11 +508,20 @@ void ktr__source_scan(void)
 	source_scan(true);
 }
 
+/* By the writer's thread. There is none, or it is busy writing, where they do not come in time. */
+static bool source_is_served(void)
+{
+	return source_also.pause_ns && ktr__kernel_events_since_ns(source_events) < source_also.pause_ns;
+}
+
 void ktr__source_round(bool its_end)
 {
 	uint64_t pause_ns = UINT64_MAX;
 
 	if (!ktr__source_is_on() || ktr__own.sealed)
+		return;
+	source_is_shared = !its_end && source_is_served();
+	if (source_is_shared)
 		return;
 	source_its_end = its_end;
 	ktr__kernel_events_round(source_events, &pause_ns);
@@ -508,7 +530,7 @@ void ktr__source_round(bool its_end)
 
 unsigned ktr__source_pause_ms(void)
 {
-	return source_ms;
+	return source_is_shared ? source_look_ms : source_ms;
 }
 
 bool ktr__source_is_strange(void)

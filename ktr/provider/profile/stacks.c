@@ -10,6 +10,7 @@
  */
 #include "ktr/provider/profile/stacks.h"
 
+#include "ktr/provider/profile/code.h"
 #include "ktr/provider/profile/create.h"
 #include "ktr/provider/profile/maps.h"
 #include "ktr/provider/registry/rows.h"
@@ -215,7 +216,8 @@ void ktr__stacks_look(void)
 	ktr__maps_look();
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	if (now.tv_sec != looked) {
-		__atomic_store_n(&stacks_strange, 0, __ATOMIC_RELAXED);
+		if (__atomic_exchange_n(&stacks_strange, 0, __ATOMIC_RELAXED))
+			ktr__code_look();
 		if (!looked || __atomic_exchange_n(&stacks_missed, 0, __ATOMIC_RELAXED))
 			stacks_scan();
 	}

@@ -97,6 +97,13 @@ static bool tell_wants(const struct ktr_site *site, const uint64_t *arg)
 	return true;
 }
 
+bool ktr__tell_is_wanted(void)
+{
+	const struct ktr_provider_probe *probe = __atomic_load_n(&tell_probe, __ATOMIC_ACQUIRE);
+
+	return probe && KTR__GATE() & probe->site.mask;
+}
+
 /* ---- ticks ---- */
 
 void ktr__tell_ticks(struct ktr__followed *thread, uint64_t ns, uint64_t n_ticks, const char *how,

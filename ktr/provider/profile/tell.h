@@ -23,6 +23,9 @@ void ktr__tell_begin(struct ktr_provider_probe *probe, uint64_t period_ns);
 bool ktr__tell_end(void); /* false: it has not begun */
 bool ktr__tell_is_on(void);
 
+/* May it be that events of the probe's are recorded? Without, nobody needs to find a stack. */
+bool ktr__tell_is_wanted(void);
+
 /* A round begins: nothing is told yet. its_end: what is due is told, also if the probe is off by now. */
 void ktr__tell_round(bool its_end);
 

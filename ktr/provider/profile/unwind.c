@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Each step asks the table of the object that an address lies in (cfi.h). Code that is in none, as a JIT's, is
- * taken to have frame pointers. That is the order because frame pointers, where code has them, miss the caller of
- * a function that has not set up its own yet, or has none because it is small: of samples, more than half (gcc 12,
- * -O2 -fno-omit-frame-pointer).
+ * taken to have frame pointers, as long as they lead to code (code.h). That is the order because frame pointers,
+ * where code has them, miss the caller of a function that has not set up its own yet, or has none because it is
+ * small: of samples, more than half (gcc 12, -O2 -fno-omit-frame-pointer).
  *
  * Only memory between the stack pointer (of what was interrupted, its red zone too) and the end of the stack is
  * read. A handler's frame leads to what it has interrupted, which may be on another stack. Where a stack ends: the
@@ -15,6 +15,7 @@
  */
 #include "ktr/provider/profile/unwind.h"
 
+#include "ktr/provider/profile/code.h"
 #include "ktr/provider/profile/maps.h"
 #include "ktr/provider/profile/tail.h"
 #include "ktr/record/own.h"
@@ -163,7 +164,7 @@ static enum unwind_step unwind_signal(struct unwind *u)
 }
 
 /* Each frame of code with frame pointers has its caller's, then the return address. */
-static enum unwind_step unwind_pointer(struct unwind *u, const struct ktr__map_object *object)
+static enum unwind_step unwind_pointer(struct unwind *u)
 {
 	uint64_t bp = u->bp, next;
 	enum unwind_step step;
@@ -175,8 +176,8 @@ static enum unwind_step unwind_pointer(struct unwind *u, const struct ktr__map_o
 	step = unwind_to(u, bp + 16, 0);
 	u->bp = next;
 	u->by_pointer = true;
-	/* Out of an object of which nothing is known it leads to one that is known, or is no frame. */
-	return step == UNWIND_ON && object && !ktr__maps_at(u->pc) ? UNWIND_CUT : step;
+	/* It leads to code, or was no frame. */
+	return step != UNWIND_ON || ktr__maps_at(u->pc - 1) || ktr__code_has(u->pc - 1) ? step : UNWIND_CUT;
 }
 
 static enum unwind_step unwind_row(struct unwind *u, const struct ktr__cfi_row *row)
@@ -217,7 +218,7 @@ static enum unwind_step unwind_step(struct unwind *u, unsigned *n_signals, bool 
 
 	*strange |= !object;
 	if (!row || row->kind == KTR__CFI_NONE)
-		return unwind_pointer(u, object);
+		return unwind_pointer(u);
 	if (row->kind == KTR__CFI_END)
 		return UNWIND_END;
 	if (row->kind == KTR__CFI_SIGNAL)

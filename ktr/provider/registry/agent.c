@@ -63,26 +63,34 @@ static bool agent_main_is_dead(void)
 	return end && end[1] && (end[2] == 'Z' || end[2] == 'X');
 }
 
-/* So long, or until somebody wakes us: true. What has to be done often is done meanwhile. */
+/*
+ * So long, or until somebody wakes us: true. What has to be done often is done meanwhile, and when we are woken; a
+ * little sooner than it is due, if that is how we are awake anyway.
+ */
 static bool agent_rest(uint32_t change, unsigned ms)
 {
+	static unsigned rested_ms; /* since it was done last; by the thread */
 	void (*often)(void);
 	bool woken = false;
 
-	while (!woken && __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE)) {
+	while (!woken && ms && __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE)) {
 		unsigned often_ms = __atomic_load_n(&ktr__agent_often_ms, __ATOMIC_RELAXED);
+		unsigned part_ms = often_ms > rested_ms ? often_ms - rested_ms : 1;
 
-		if (ms < often_ms)
-			break;
-		woken = ktr__rows_wait(change, often_ms);
-		ms -= often_ms;
+		part_ms = part_ms < ms ? part_ms : ms;
+		woken = ktr__rows_wait(change, part_ms);
+		ms -= part_ms;
+		rested_ms += part_ms;
+		if (!woken && rested_ms + often_ms / 8 < often_ms)
+			continue;
+		rested_ms = 0;
 		ktr__registry_lock();
 		often = __atomic_load_n(&ktr__agent_often, __ATOMIC_ACQUIRE);
 		if (often)
 			often();
 		ktr__registry_unlock();
 	}
-	return woken || ktr__rows_wait(change, ms);
+	return woken || (ms && ktr__rows_wait(change, ms));
 }
 
 /* A second, or until somebody wakes us. While probes are on it is looked at what they take. */

@@ -192,10 +192,12 @@ int ktr__tracee_stop(struct ktr__tracee_stop *stop)
 	if (rc)
 		return rc;
 	rc = stop_ask(stop);
-	if (!ktr__tracee_wait_same("/proc", stop->pid, stop->tid, &stop->wait))
-		stop->wait.began_ns = 0;
 	if (!rc)
 		rc = ktr__tracee_regs(stop, &stop->regs, 0);
+	/* Not before: a stop is told of before the thread has left its CPU, which counts as a sleep; asked for its
+	   registers the kernel waits for that. */
+	if (!ktr__tracee_wait_same("/proc", stop->pid, stop->tid, &stop->wait))
+		stop->wait.began_ns = 0;
 	if (!rc && ptrace(PTRACE_GETSIGMASK, stop->tid, sizeof(stop->mask), &stop->mask) < 0)
 		rc = -errno;
 	is_known = !rc;

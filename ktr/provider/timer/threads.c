@@ -64,7 +64,7 @@ static struct timespec threads_time(uint64_t ns)
 
 static void threads_timer_delete(struct ktr__profiled *thread)
 {
-	int32_t timer = __atomic_exchange_n(&thread->timer, 0, __ATOMIC_ACQ_REL);
+	int32_t timer = __atomic_exchange_n(&thread->timer, 0, __ATOMIC_SEQ_CST);
 
 	if (timer)
 		syscall(SYS_timer_delete, timer - 1);
@@ -88,7 +88,12 @@ static int threads_timer(struct ktr__profiled *thread, uint32_t tid, uint64_t pe
 	__atomic_store_n(&thread->n_came, 0, __ATOMIC_RELAXED);
 	when.it_value = threads_time(thread->first_ns + thread->n_late * period_ns);
 	when.it_interval = threads_time(period_ns);
-	__atomic_store_n(&thread->timer, timer + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->timer, timer + 1, __ATOMIC_SEQ_CST);
+	/* It has said so meanwhile, or does now, and deletes it. */
+	if (__atomic_load_n(&thread->is_refused, __ATOMIC_SEQ_CST)) {
+		threads_timer_delete(thread);
+		return 0;
+	}
 	syscall(SYS_timer_settime, timer, TIMER_ABSTIME, &when, NULL);
 	return 0;
 }
@@ -106,6 +111,7 @@ static void threads_free(struct ktr__profiled *thread)
 	threads_timer_delete(thread);
 	thread->stack = (struct ktr__stack_range){ 0, 0 };
 	thread->is_marked = false;
+	__atomic_store_n(&thread->is_refused, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_and(&threads_taken[place / 64], ~(1ull << place % 64), __ATOMIC_RELAXED);
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
 }
@@ -252,12 +258,19 @@ uint64_t ktr__profile_missing(void)
 	return thread ? threads_missing(thread) : 0;
 }
 
+/* A look may have found a thread before it could say so itself. */
 void ktr__profile_refuse(uint32_t tid)
 {
+	struct ktr__profiled *thread;
 	bool there;
 
-	if (threads_at && __atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE))
-		threads_take(tid, &there);
+	if (!threads_at || !__atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE))
+		return;
+	thread = threads_take(tid, &there);
+	if (!thread)
+		return;
+	__atomic_store_n(&thread->is_refused, 1, __ATOMIC_SEQ_CST);
+	threads_timer_delete(thread);
 }
 
 uint64_t ktr__profile_due(void)

@@ -25,6 +25,7 @@ struct ktr__profiled {
 	uint64_t n_late;   /* [ticks] due before it was found: told with its first signal, or as it ends */
 	uint64_t n_came;   /* [ticks] that its signals stood for; written by the thread's handler alone */
 	struct ktr__stack_range stack;
+	uint32_t is_refused; /* it is to have no timer. Atomic */
 	bool is_marked; /* its end will be seen; the thread's own */
 };
 

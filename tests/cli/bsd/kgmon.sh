@@ -281,7 +281,15 @@ $cc -O1 -o deaf deaf.c -lpthread || fail 'deaf.c'
 pid=$!
 await '[ "$(ls /proc/$pid/task | wc -l)" = 2 ] && grep -q "^SigBlk:.fffffff" /proc/$pid/task/*/status'
 "$ktr" attach -p $pid >log 2>&1 || fail "attach: $(cat log)"
+deaf='kgmon: warning: no samples of 1 thread that blocks all signals'
+source_is() {
+	is "$1: the source" "$("$ktr" sysctl -n -p $pid debug.ktr.profile.source)" "$2"
+}
 kgmon 0 -b && state -b running
+is 'a deaf thread, low: said' "$(cat err)" "$deaf: -B has them, where the kernel gives them"
+is 'low: used' "$("$ktr" sysctl -n -p $pid debug.ktr.profile.used)" 2
+kgmon 0 -B && state -B 'running (high resolution)'
+source_is 'high' 0
 if [ "$("$ktr" sysctl -n -p $pid debug.ktr.profile.used)" = 1 ]; then
 	is 'a deaf thread, by the kernel: said' "$(cat err)" ''
 	spent_deafly() {
@@ -290,13 +298,19 @@ if [ "$("$ktr" sysctl -n -p $pid debug.ktr.profile.used)" = 1 ]; then
 	! command -v gprof >/dev/null || await spent_deafly
 else
 	skip 'perf events'
-	is 'a deaf thread: said' "$(cat err)" 'kgmon: warning: no samples of 1 thread that blocks all signals, for they are by timers'
+	is 'a deaf thread: said' "$(cat err)" "$deaf, for they are by timers"
 fi
-# Who has chosen timers has them.
+kgmon 0 -b && source_is 'low again' 2
+kgmon 0 -h && source_is 'off' 0
+# Who has chosen has that.
+"$ktr" sysctl -p $pid debug.ktr.profile.source=3 >log 2>&1 || fail "source: $(cat log)"
+kgmon 0 -b && source_is 'any, low' 3
 kgmon 0 -h
 "$ktr" sysctl -p $pid debug.ktr.profile.source=2 >log 2>&1 || fail "source: $(cat log)"
+kgmon 0 -b
 kgmon 0 -B && state -B 'running (high resolution)'
-is 'timers: said' "$(cat err)" 'kgmon: warning: no samples of 1 thread that blocks all signals, for they are by timers'
+is 'timers: said' "$(cat err)" "$deaf, for they are by timers"
+source_is 'timers' 2
 kill -9 $pid
 wait $pid 2>/dev/null
 "$ktr" rm --dead >/dev/null 2>&1 || fail 'rm'

@@ -14,7 +14,7 @@ trap '' PIPE # some of its programs read less than they are told
 prog=$dir/perf_host
 host=
 at_exit() { [ -z "$host" ] || kill -9 "$host" 2>/dev/null; }
-$cc -O2 -o "$prog" tests/programs/profile/perf_host.c -lpthread -lrt && $cc -O2 -o "$dir/small" tests/profile/small_stacks.c -lpthread &&
+$cc -O2 -o "$prog" tests/programs/profile/perf_host.c -lpthread -lrt && $cc -O2 -Wl,-z,now -o "$dir/small" tests/profile/small_stacks.c -lpthread &&
 	$cc -O2 -o "$dir/refused" tests/programs/profile/refused.c &&
 	$cc -O2 -fPIC -shared -o "$dir/shim.so" tests/programs/profile/perf_shim.c || { fail 'programs'; exit 1; }
 

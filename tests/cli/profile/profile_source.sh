@@ -13,7 +13,7 @@ prog=$dir/profile
 host=
 at_exit() { [ -z "$host" ] || kill -9 "$host" 2>/dev/null; }
 $cc -O2 -fomit-frame-pointer -o "$prog" tests/programs/profile/profile.c -lpthread &&
-	$cc -O2 -o "$dir/small" tests/profile/small_stacks.c -lpthread &&
+	$cc -O2 -Wl,-z,now -o "$dir/small" tests/profile/small_stacks.c -lpthread &&
 	$cc -O2 -o "$dir/refused" tests/programs/profile/refused.c || { fail 'programs'; exit 1; }
 
 profile() { # TRACE OPTIONS... -- PROGRAM...: its exit status
@@ -84,6 +84,43 @@ case $(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0) in
 	wait $host || fail "small stacks, attached: $?"
 	host=
 	is 'addresses that were saved, then detached' "$(grep saved "$dir/said")" 'saved reads 33 fails sleeps'
+	# A thread that runs and blocks all signals: no timer's reaches it, which is said.
+	cat >"$dir/deaf.c" <<-'END'
+		#include <pthread.h>
+		#include <signal.h>
+		#include <stdio.h>
+		static void *deaf(void *unused)
+		{
+			sigset_t all;
+			sigfillset(&all);
+			pthread_sigmask(SIG_SETMASK, &all, NULL);
+			puts("deaf");
+			fflush(stdout);
+			for (;;)
+				sigwaitinfo(&(sigset_t){ 0 }, NULL);
+			return unused;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			pthread_create(&thread, NULL, deaf, NULL);
+			return getchar() == EOF ? 0 : 0;
+		}
+	END
+	$cc -O2 -o "$dir/deaf" "$dir/deaf.c" -lpthread || fail 'deaf.c'
+	"$dir/deaf" <"$dir/go" >"$dir/said" &
+	host=$!
+	exec 9>"$dir/go"
+	await 'grep -q deaf "$dir/said"'
+	for source in timers perf; do
+		timeout 60 "$ktr" profile -p $host --source $source -d 100ms -o "$dir/d" 2>"$dir/err"
+		grep -q 'cannot be had\|perf_event_open' "$dir/err" ||
+			is "a thread that blocks all signals, by $source: said" "$(grep -c 'no samples of 1 thread that blocks all signals' "$dir/err")" \
+				$([ $source = timers ] && echo 1 || echo 0)
+	done
+	exec 9>&-
+	wait $host || fail "deaf: $?"
+	host=
 	;;
 *) skip 'ptrace_scope' ;;
 esac

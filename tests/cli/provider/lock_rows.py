@@ -8,7 +8,7 @@ left out.
 import re
 import sys
 
-NAME = 29
+CELLS = 26  # where they begin
 lines = open(sys.argv[1], encoding="utf-8").read().split("\n")
 letters = {}
 group = None
@@ -16,10 +16,10 @@ rows = []
 for line in lines:
     if re.match(r"(locks|waits|spans)  +\S ", line) or (group and re.match(r" {26}\S", line)):
         group = line.split()[0] if not line.startswith(" ") else group
-        for letter, word in re.findall(r"(?:^|  +)(\S) (.*?)(?=  +\S |$)", line[26:]):
+        for letter, word in re.findall(r"(?:^|  +)(\S) (.*?)(?=  +\S |$)", line[CELLS:]):
             letters.setdefault(group, {})[letter] = word
     elif re.match(r"[ >] \S", line):
-        rows.append((line[2:NAME - 2].strip(), line))
+        rows.append((line[2:CELLS].strip(), line))
     else:
         group = None
 
@@ -44,7 +44,7 @@ for name, line in rows:
     if most:
         told.add(f"{name} to {int(float(most[-1]) / 1e6)}")
 for name, line, kind in kinds:
-    for at in range(NAME - 3, len(line)):
+    for at in range(CELLS, len(line)):
         word = says(kind, line, at)
         if not word:
             continue

@@ -37,12 +37,10 @@ for program in shared archive static; do
 	sed "s/^/$program, 997 Hz: /" out
 done
 
-# Threads of known shares, and 200 that live for a moment. FULL=1: at 997 and 4999 Hz these are 16,000 and 80,000 ticks. At
-# 99 Hz there are some 1,600: 10,000 would take a minute and a half each time, and the error of a thread's time does not
-# grow with it (profil_truth.c): the places are looked at by fewer draws there.
+# Threads of known shares, and 200 that live for a moment. FULL=1: at least 10,000 ticks at each rate.
 truth() { # PROGRAM HZ SEED [masked]
 	# shellcheck disable=SC2086
-	run ./$1.profil_truth shares $ms $2 $3 ${4:-}
+	run ./$1.profil_truth shares $([ $2 = 99 ] && echo 75000 || echo $ms) $2 $3 ${4:-}
 	sed "s/^/$1, $2 Hz, seed $3${4:+, $4}: /" out
 }
 for program in archive static; do

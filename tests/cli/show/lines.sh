@@ -46,7 +46,7 @@ deepest = 0
 for address, chain in chains.items():
     lines = run('addr2line', '-Cfie', 'lines', hex(address)).splitlines()
     want = [(name.split('(')[0], at.split(' ')[0].rsplit('/', 1)[-1]) for name, at in zip(lines[::2], lines[1::2])]
-    if want[0][1].startswith('??'):
+    if want[0][1].endswith('?'):  # no line
         continue
     got = [(name.split('.')[0], f'{file}:{line}') for name, file, line in chain]
     # addr2line calls the innermost one of C++ as the symbol is called.
@@ -63,8 +63,9 @@ assert own(plain) == own(lines) > 0
 kernel = sum(f['self_ns'] for f in lines['functions'] if f['tid'] is None and f['name'] == '[kernel]')
 assert sum(line['self_ns'] for line in lines['lines']) == own(lines) - kernel
 here = [i for i, text in enumerate(open(sys.argv[2]), 1) if 'here it is' in text][0]
-most = [line for line in lines['lines'] if line['line'].endswith(f'lines.cc:{here} space::innermost')]
-assert len(most) == 1 and most[0]['self_ns'] > lines['ns'] / 4, lines['lines']
+# The loop's head, too: which of its instructions an interrupt finds is the processor's affair.
+most = [line for line in lines['lines'] for at in (here - 1, here) if line['line'].endswith(f'lines.cc:{at} space::innermost')]
+assert 1 <= len(most) <= 2 and sum(line['self_ns'] for line in most) > lines['ns'] / 4, lines['lines']
 assert max(lines['functions'], key=lambda f: f['self_ns'])['name'] == 'space::innermost'
 assert max(plain['functions'], key=lambda f: f['self_ns'])['name'].startswith('outer')
 END2

@@ -193,6 +193,7 @@ print(*sorted({row["lock"] for row in json.load(sys.stdin)["tables"]["Mutex hold
 	is 'attached: what the trace has' "$("$ktr" dump "$dir/ktr.out" | grep -c 'mutex-acquire .*(table_lock' | sed 's/[1-9].*/some/')" some
 	# Of one whose trace somebody has written already the session tells; a trace that lies about is another's.
 	kill -9 $pid
+	: >"$dir/out" # what was said before is not waited for
 	"$ktr" run --agent --heap 512k -o "$dir/other" "$dir/known" turns >"$dir/out" 2>"$dir/err" &
 	await "grep -q '^table_lock' '$dir/out'"
 	pid=$(sed -n 's/^table_lock //p' "$dir/out")

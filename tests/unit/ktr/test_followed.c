@@ -3,6 +3,8 @@
 #include "ktr/provider/profile/followed.c"
 #include "tests/unit/suite.h"
 
+#include <sys/wait.h>
+
 #define PERIOD_NS 1000000
 
 static struct ktr__opener_work work;
@@ -181,6 +183,41 @@ static void where_one_is_refused_others_do_not_try(void)
 	end();
 }
 
+/* What it had is its parent's; a place that was taken there is nobody's here, and it may begin anew. */
+static void in_the_child_of_a_fork_nobody_is_there(void)
+{
+	const struct ktr__followed_ask ask = { .period_ns = PERIOD_NS, .clock = CLOCK_MONOTONIC };
+	struct ktr__followed *own = begin();
+	int status = 0;
+	pid_t pid;
+
+	CU_ASSERT_EQUAL(ktr__followed_arm(), 0);
+	ktr__followed_settle();
+	CU_ASSERT_EQUAL(ktr__followed_adopt(own), 0);
+	pid = fork();
+	if (pid == 0) {
+		uint32_t parent = (uint32_t)getppid();
+
+		ktr__followed_forked();
+		ktr__followed_each(see);
+		if (n_seen || ktr__followed_has(parent) || ktr__followed_has((uint32_t)gettid()))
+			_exit(1);
+		if (ktr__followed_disarm() || ktr__followed_arm() != -ESRCH || ktr__followed_add(parent, false))
+			_exit(2);
+		if (ktr__followed_start(&ask, NULL) || ktr__followed_arm())
+			_exit(3);
+		n_opened = 0;
+		ktr__followed_settle();
+		ktr__followed_each(see);
+		_exit(n_seen == 1 && n_opened == 2 ? 0 : 4);
+	}
+	CU_ASSERT(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT(own->event.map && ktr__followed_has((uint32_t)gettid()));
+	end();
+}
+
 SUITE(followed, TEST(a_thread_that_begins_waits_for_nobody), TEST(what_was_due_before_the_event_is_known),
       TEST(one_that_ends_before_its_event_stays_until_that_is_told),
-      TEST(one_that_ends_while_it_is_taken_in_has_ended), TEST(where_one_is_refused_others_do_not_try));
+      TEST(one_that_ends_while_it_is_taken_in_has_ended), TEST(where_one_is_refused_others_do_not_try),
+      TEST(in_the_child_of_a_fork_nobody_is_there));

@@ -48,14 +48,15 @@ static pid_t stop_child(long call)
 			sigtimedwait(&set, NULL, &stop_whole);
 }
 
-/* Once the child sleeps in its call. */
+/* Once the child sleeps in its call; since when cannot be told while others take our place on its CPU. */
 static void stop_await(pid_t pid, long call, struct ktr__tracee_wait *wait)
 {
 	uint64_t begun = ktr__tracee_wait_now();
 
 	do
 		ktr__tracee_wait_look("/proc", pid, pid, wait);
-	while ((wait->call != call || wait->rank != KTR__RANK_TIMED) && ktr__tracee_wait_now() - begun < BOUND_NS);
+	while ((wait->call != call || wait->rank != KTR__RANK_TIMED || !wait->began_ns) &&
+	       ktr__tracee_wait_now() - begun < BOUND_NS);
 	CU_ASSERT_EQUAL(wait->call, call);
 }
 

@@ -31,6 +31,15 @@ uint64_t ktr__maps_turn(void)
 	return turn;
 }
 
+/* Code that no object has, and a word that looks like an address of such. */
+#define ENGINE 0x20000000ul
+#define NO_CODE 0xe653b1ul
+
+bool ktr__code_has(uint64_t pc)
+{
+	return pc >= ENGINE && pc < ENGINE + 4096;
+}
+
 static uint32_t any(uint32_t n)
 {
 	static uint64_t state = 7;
@@ -188,5 +197,48 @@ static void one_amid_another_does_without(void)
 	CU_ASSERT(stack_is_found());
 }
 
-SUITE(unwind, TEST(all_are_found), TEST(another_caller_is_seen), TEST(one_amid_another_does_without));
+/* Four frames with frame pointers, the innermost first; the last is of the object's function 0. */
+static void engine_make(const uint64_t pcs[4], struct ktr__here *here)
+{
+	*here = (struct ktr__here){ pcs[0], (uintptr_t)&word[WORDS - 40], (uintptr_t)&word[WORDS - 40] };
+	for (unsigned i = 1; i < 4; i++) {
+		uint64_t *below = &word[WORDS - 40 + 8 * (i - 1)];
+
+		below[0] = (uintptr_t)&below[8];
+		below[1] = pcs[i];
+	}
+}
+
+/* What leads on from there is no frame: the address it has is not told. */
+static void frame_pointers_lead_from_code_to_code(void)
+{
+	static const struct {
+		uint64_t pcs[4];
+		uint64_t word;
+	} cases[] = {
+		{ { ENGINE + 5, ENGINE + 50, ENGINE + 500, BASE + 5 }, 4 * 8 },
+		{ { ENGINE + 5, ENGINE + 50, NO_CODE, BASE + 5 }, 2 * 8 | KTR_PAYLOAD_CUT },
+		{ { ENGINE + 5, NO_CODE, ENGINE + 50, BASE + 5 }, 8 | KTR_PAYLOAD_CUT },
+		{ { NO_CODE, ENGINE + 5, ENGINE + 50, BASE + 5 }, 4 * 8 }, /* it runs there, so it is code by now */
+	};
+	struct ktr__frames frames;
+	struct ktr__here here;
+	bool strange;
+
+	functions_make();
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned n = (unsigned)(cases[i].word % KTR_PAYLOAD_CUT) / 8;
+
+		engine_make(cases[i].pcs, &here);
+		ktr__unwind_copy(&frames, &here, &word[WORDS - 40], 40 * sizeof(word[0]), &strange);
+		CU_ASSERT(strange);
+		CU_ASSERT_EQUAL(frames.word, cases[i].word);
+		CU_ASSERT_EQUAL(frames.pcs[0], cases[i].pcs[0] + 1);
+		for (unsigned k = 1; k < n; k++)
+			CU_ASSERT_EQUAL(frames.pcs[k], cases[i].pcs[k]);
+	}
+}
+
+SUITE(unwind, TEST(frame_pointers_lead_from_code_to_code), TEST(all_are_found), TEST(another_caller_is_seen),
+      TEST(one_amid_another_does_without));
 #endif
