@@ -152,7 +152,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile fleet-demo check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace check-task check-gmon bench-ktrace bench-agent bench-profile
+.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile fleet-demo check-types check-fleet check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace check-task check-gmon bench-ktrace bench-agent bench-profile bench-fleet bench-ship
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -517,6 +517,13 @@ $(BENCH)/agent_host: tests/bench/agent_host.c tests/bench/peer.c $(wildcard test
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ $(filter %.c,$^) -lpthread
+
+bench-fleet: all ## fifteen questions on EVENTS=20000000 events in ClickHouse, timed, and compared with ktr sql
+	scripts/setup.sh build fleet
+	O=$(O) CC="$(CC)" EVENTS=$(or $(EVENTS),20000000) sh tests/fleet/bench.sh
+
+bench-ship: all ## what ktr ship costs beside a loop that walks the trace and packs the same blocks; memory, --rate, the traced program: EVENTS=4000000
+	O=$(O) CC="$(CC)" EVENTS=$(or $(EVENTS),4000000) sh tests/fleet/cost.sh
 
 bench-agent: all $(BENCH)/agent_host ## what the agent costs: locks and memory, where it stands before the C library, and functions: RUNS=15 processes
 	python3 tests/bench/agent.py $(BENCH)/agent_host $(O)/lib/libktr-agent.so $(RUNS)

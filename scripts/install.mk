@@ -68,7 +68,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 	$(foreach n,$(sort $(subst .,,$(suffix $(MAN_PAGES)))),$(call put,644,$(MANDIR)/man$(n),$(sort $(filter %.$(n),$(MAN_PAGES)))) &&) :
 	$(foreach l,$(BSD_LINKS),ln -sf ktr-$(l).1 "$(DESTDIR)$(MANDIR)/man1/$(l).1" &&) :
 	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample tools/ktr-gdb.py)
-	$(call put,644,$(DATADIR)/ktr/fleet,tools/fleet/questions/*.sql)
+	$(call put,644,$(DATADIR)/ktr/fleet,tools/fleet/questions/*.sql tools/fleet/grafana.json)
 	$(INSTALL) -d "$(DESTDIR)$(UNITDIR)"
 	sed 's|@bindir@|$(BINDIR)|' conf/ktr-ship.service.in >"$(DESTDIR)$(UNITDIR)/ktr-ship.service"
 	chmod 644 "$(DESTDIR)$(UNITDIR)/ktr-ship.service"

@@ -17,7 +17,7 @@ static const int interrupt_signals[] = { SIGINT, SIGTERM, SIGHUP };
 static volatile pid_t interrupt_pager_pid = -1;
 static volatile int interrupt_pager_fd = -1;
 static void (*volatile interrupt_function)(void);
-static volatile sig_atomic_t interrupt_has_come;
+static volatile sig_atomic_t interrupt_has_come, interrupt_takes_term;
 
 static void interrupt_die(int number)
 {
@@ -37,7 +37,7 @@ static void interrupt_handler(int number)
 {
 	int error = errno;
 
-	if (number == SIGINT && interrupt_function) {
+	if ((number == SIGINT || (number == SIGTERM && interrupt_takes_term)) && interrupt_function) {
 		interrupt_has_come = 1;
 		interrupt_function();
 	} else {
@@ -76,6 +76,11 @@ void interrupt_call(void (*function)(void))
 {
 	interrupt_has_come = 0;
 	interrupt_function = function;
+}
+
+void interrupt_call_term(void)
+{
+	interrupt_takes_term = 1;
 }
 
 int interrupt_came(void)

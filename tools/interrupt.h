@@ -25,7 +25,10 @@ void interrupt_pager(pid_t pid, int fd);
  */
 void interrupt_call(void (*function)(void));
 
-/* Has ^C come since interrupt_call()? */
+/* SIGTERM, too, calls that function: of a command that a service manager ends. */
+void interrupt_call_term(void);
+
+/* Has ^C, or such a SIGTERM, come since interrupt_call()? */
 int interrupt_came(void);
 
 /* Ends the command as ^C would have. */

@@ -2,8 +2,9 @@
 /*
  * Readers of what is still written. A cursor that has no event leaves the merge and is asked again after each
  * look. An event is held back until all that is older must have been seen: the session's rings tell
- * (writer_progress.h), or else READER_FOLLOW_HOLD_NS after it was first seen. That is by when it was seen, not by
- * its own time: clocks of events drift.
+ * (writer_progress.h), or else READER_FOLLOW_HOLD_NS after it was first seen, by a look as late as that: who reads
+ * may have been away meanwhile, and what is older lie there unseen. That is by when it was seen, not by its own
+ * time: clocks of events drift.
  */
 #include "analyze/follow/writer_progress.h"
 #include "analyze/read/reader_inside.h"
@@ -33,14 +34,13 @@ int ktr__reader_is_early(struct ktr_reader *reader)
 	struct ktr__event_source *source = &reader->source;
 	struct ktr__cursor *top = reader->merge.heap[0].cursor;
 	struct ktr__writer_progress *progress = source->set ? source->set->progress : NULL;
-	uint64_t now;
+	uint64_t hold = progress ? READER_FOLLOW_HOLD_LATE : reader_follow_hold(reader);
 
 	if (reader->over)
 		return 0;
 	if (progress && ktr__writer_progress_is_oldest(progress, source, top, source->n_cursors - reader->merge.n))
 		return 0;
-	now = ktr__watch_now();
-	reader->mature_ns = now - (progress ? READER_FOLLOW_HOLD_LATE : reader_follow_hold(reader));
+	reader->mature_ns = reader->looked_ns > hold ? reader->looked_ns - hold : 0;
 	return top->seen_ns > reader->mature_ns;
 }
 
@@ -66,6 +66,7 @@ static int reader_follow_refresh(struct ktr_reader *reader)
 	uint64_t now = ktr__watch_now(), n_events = source->info.last_ns;
 	int rc = ktr__reader_move(reader);
 
+	reader->looked_ns = now;
 	if (!rc)
 		rc = source->set ? ktr__trace_refresh(source, now)
 				 : ktr__session_refresh(source, now);
@@ -103,6 +104,7 @@ int ktr_reader_ended(const struct ktr_reader *reader)
 
 	if (!reader->source.follow || reader->over)
 		return 1;
-	/* Ended, or given up by a writer that was killed, whose session has told the rest. */
-	return set && (set->member[set->n - 1].head.has_ended || set->is_joined);
+	/* Ended, or given up by a writer that was killed, whose session tells the rest; nothing is held back. */
+	return set && !reader->merge.n &&
+	       (set->member[set->n - 1].head.has_ended || set->is_joined);
 }

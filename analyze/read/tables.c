@@ -253,8 +253,12 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr
 	row->thread.pid = text->pid;
 	row->end = text->end;
 	old = tables->thread[id];
-	if (old && old->thread.tid == text->tid && old->end.start_ns == text->end.start_ns)
+	if (old && old->thread.tid == text->tid && old->end.start_ns == text->end.start_ns) {
 		tables_keep_end(&row->end, &old->end);
+		/* A session does not know it, and packets of its trace name the thread by it. */
+		if (!row->word)
+			row->word = old->word;
+	}
 	row->thread.start_ns = row->end.start_ns;
 	row->thread.exit_ns = row->end.exit_ns;
 	row->thread.name = tables_copy(&tables->arena, text->name);

@@ -4,27 +4,11 @@
 # of one name, a trace that is removed while it is shipped. One line each, an exit status, and nothing lost or doubled after it.
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/fleet/server.inc
-program= shipper=
 at_exit() {
-	[ -z "$program" ] || kill -9 "$program" 2>/dev/null
-	[ -z "$shipper" ] || kill -9 "$shipper" 2>/dev/null
-	servers_end
+	hosts_end
 	umount "$dir/ch" 2>/dev/null
 }
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o "$dir/flood" "$O/lib/libktr.a" -lpthread || exit 1
-cat >"$dir/slow.c" <<'C'
-#include <ktr.h>
-#include <poll.h>
-int main(void)
-{
-	struct pollfd in = { .fd = 0, .events = POLLIN };
-	for (int i = 0; poll(&in, 1, 1) == 0;)
-		for (int end = i + 100; i < end; i++)
-			CTR1(KTR_GEN, "%d", i);
-	return 0;
-}
-C
-$cc -std=gnu11 -O2 -Iinclude "$dir/slow.c" -o "$dir/slow" "$O/lib/libktr.a" -lpthread || exit 1
+hosts_build
 cat >"$dir/clock.c" <<'C'
 #include <stdlib.h>
 #include <sys/syscall.h>

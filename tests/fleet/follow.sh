@@ -4,35 +4,17 @@
 # shipper. What rotation removed before it was shipped is a loss that says so, and nothing else is missing.
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/fleet/server.inc
-shipper= program=
-at_exit() {
-	[ -z "$shipper" ] || kill -9 "$shipper" 2>/dev/null
-	[ -z "$program" ] || kill -9 "$program" 2>/dev/null
-	servers_end
-}
+at_exit() { hosts_end; }
 $cc -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/programs/trace/ctf_events.c -o "$dir/events" "$O/lib/libktr.a" \
 	-lpthread || exit 1
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o "$dir/flood" "$O/lib/libktr.a" -lpthread || exit 1
-cat >"$dir/slow.c" <<'C'
-#include <ktr.h>
-#include <poll.h>
-int main(void)
-{
-	struct pollfd in = { .fd = 0, .events = POLLIN };
-	for (int i = 0; poll(&in, 1, 1) == 0;)
-		for (int end = i + 100; i < end; i++)
-			CTR2(KTR_GEN, "%d %s", i, "some text that takes its room in a trace, which is to be rotated");
-	return 0;
-}
-C
-$cc -std=gnu11 -O2 -Iinclude "$dir/slow.c" -o "$dir/slow" "$O/lib/libktr.a" -lpthread || exit 1
+hosts_build
 cd "$dir" || exit 1
 mkdir folder
 KTR_MASK=all KTR_FILE=folder/first ./flood 5000 >/dev/null || fail "the program failed"
 server_start || exit 1
 "$ktr" ship --to "$url" --create 2>err || fail "--create: $(cat err)"
 follow() {
-	"$ktr" ship --to "$url" --state state --host web01 --spans --follow --every 1s folder >log 2>&1 &
+	"$ktr" ship --to "$url" --state state --host web01 --spans --follow --every 1s --patience 1s folder >log 2>&1 &
 	shipper=$!
 }
 uuid() { sed -n '1s/.*"uuid":"\([0-9a-f]*\)".*/\1/p' "$1/ktr/info.jsonl" | sed 's/\(.\{8\}\)\(....\)\(....\)\(....\)/\1-\2-\3-\4-/'; }
@@ -61,6 +43,13 @@ all rotated
 KTR_MASK=all KTR_FILE=folder/second ./flood 4000 >/dev/null || fail "the program failed"
 all second
 # One whose program is killed.
+# The server is away for longer than anybody waits: said once, and done when it is back.
+server_kill
+KTR_MASK=all KTR_FILE=folder/away ./flood 4000 >/dev/null || fail "the program failed"
+await 'grep -q "127.0.0.1:[0-9]* cannot be reached" log'
+server_start || exit 1
+all away
+is "a server that is away, lines" "$(grep -c 'cannot be reached' log)" 1
 mkfifo in
 KTR_MASK=all KTR_FILE=folder/killed ./slow <in &
 program=$!
@@ -73,7 +62,8 @@ exec 7>&-
 all killed
 whole killed
 kill $shipper
-wait $shipper 2>/dev/null
+wait $shipper
+is "SIGTERM" $? 0
 shipper=
 # What is told of one that has been told of as a whole: nothing, and it is not read again.
 "$ktr" ship --to "$url" --state state --host web01 --spans folder/first 2>err || fail "again: $(cat err)"

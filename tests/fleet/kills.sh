@@ -10,18 +10,10 @@
 KILLS=${KILLS:-20} SEED=${SEED:-1}
 seed=$SEED
 EVENTS=${EVENTS:-150000}
-proxy= shipper=
+shipper=
 at_exit() {
 	[ -z "$shipper" ] || kill -9 "$shipper" 2>/dev/null
-	[ -z "$proxy" ] || kill "$proxy" 2>/dev/null
 	servers_end
-}
-# random N: $r below it; one sequence for each seed
-random() {
-	SEED=$((SEED ^ SEED << 13))
-	SEED=$((SEED ^ (SEED >> 7 & 0x1ffffffffffffff)))
-	SEED=$((SEED ^ SEED << 17))
-	r=$(((SEED >> 20 & 0xffffffff) % $1))
 }
 # chance N: one in so many
 chance() {
@@ -36,74 +28,7 @@ REPLICATED=${REPLICATED:-}
 [ -z "$REPLICATED" ] || keeper_start || { skip "there is no ZooKeeper"; exit 77; }
 server_start || exit 1
 
-# A connection in three is cut, after some of its bytes or before the answer's; `calm` there ends that.
-cat >proxy.py <<'PY'
-import os, random, socket, sys, threading
-random.seed(int(sys.argv[2]))
-target = int(sys.argv[1])
-cuts = {'before': 0, 'within': 0, 'after': 0}
-
-def serve(c):
-    try:
-        s = socket.create_connection(('127.0.0.1', target))
-    except OSError:
-        c.close()
-        return
-    how = random.choice(list(cuts)) if random.random() < 0.33 and not os.path.exists('calm') else None
-    limit = {'before': 0, 'within': random.choice((100, 5000, 300000)), None: 1 << 60, 'after': 1 << 60}[how]
-    answered = threading.Event()
-    def back():
-        try:
-            while True:
-                b = s.recv(65536)
-                if not b:
-                    break
-                if how == 'after':  # the server has done it, and nobody hears
-                    cuts['after'] += 1
-                    c.shutdown(socket.SHUT_RDWR)
-                    break
-                c.sendall(b)
-        except OSError:
-            pass
-        for x in (c, s):
-            try:
-                x.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-    threading.Thread(target=back, daemon=True).start()
-    n = 0
-    try:
-        while True:
-            b = c.recv(65536)
-            if not b:
-                break
-            if n + len(b) > limit:
-                s.sendall(b[:limit - n])
-                cuts[how] += 1
-                break
-            s.sendall(b)
-            n += len(b)
-        if how in ('before', 'within') and n <= limit:
-            for x in (c, s):
-                x.shutdown(socket.SHUT_RDWR)
-        else:
-            s.shutdown(socket.SHUT_WR) if not b else None
-    except OSError:
-        pass
-    open('cuts', 'w').write('%(before)d %(within)d %(after)d\n' % cuts)
-
-l = socket.socket()
-l.bind(('127.0.0.1', 0))
-l.listen(64)
-print(l.getsockname()[1], flush=True)
-while True:
-    c, _ = l.accept()
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
-PY
-python3 proxy.py "$http_port" "$SEED" >proxy_port &
-proxy=$!
-await '[ -s proxy_port ]'
-through=http://127.0.0.1:$(cat proxy_port)
+proxy_start 0.33
 
 touch calm
 started=$(date +%s%N)

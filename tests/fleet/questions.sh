@@ -5,7 +5,7 @@
 . tests/fleet/server.inc
 
 $cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o "$dir/flood" "$O/lib/libktr.a" -lpthread || exit 1
-questions=$PWD/tools/fleet/questions
+questions=$PWD/tools/fleet/questions board=$PWD/tools/fleet/grafana.json
 cd "$dir" || exit 1
 for host in one two; do
 	KTR_MASK=all KTR_FILE=$host KTR_ENTRIES=65536 ./flood 20000 >/dev/null || fail "the program failed"
@@ -62,6 +62,36 @@ lost=$(sql one 'SELECT coalesce(sum(events), 0) FROM losses')
 grep -q "^basis: hosts 1, traces 1, events lost $lost," out || fail "what it rests on of one host, which lost $lost: $(tail -n 1 out)"
 fleet losses --host lossy && [ "$(tail -n 1 out | grep -o 'lost [0-9]*')" = "lost $(sql lossy 'SELECT sum(events) FROM losses')" ] ||
 	fail "what it rests on of the one that lost: $(tail -n 1 out)"
+# Charts, by gnuplot where it is: a picture's first bytes, and the script.
+for question in top slow losses hosts "span request" "diff one lossy"; do
+	# shellcheck disable=SC2086 # a word each
+	fleet $question -o chart.gp || fail "$question -o: $(cat err)"
+	grep -q "^plot " chart.gp || fail "$question: a script that plots nothing"
+	if command -v gnuplot >/dev/null; then
+		# shellcheck disable=SC2086
+		fleet $question -o chart.png || fail "$question -o: $(cat err)"
+		[ "$(head -c 8 chart.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "$question: no picture"
+	fi
+done
+grep -q "one and lossy" chart.gp || fail "a chart that does not say of what it is"
+status 2 "$ktr" fleet basis -o chart.png "$url"
+status 2 "$ktr" fleet top -o chart.xyz "$url"
+fleet top --host nobody -o chart.gp && fail "a chart of nothing"
+grep -q 'no rows to draw' err || fail "a chart of nothing: $(cat err)"
+
+# Grafana's queries: all are taken, and but for counters, which no program had, all have rows.
+now=$(date +%s)
+python3 "$top/tests/fleet/grafana.py" "$board" one request $((now - 3600)) $((now + 60)) >queries || fail "$board"
+while read -r sql; do
+	ask "$sql" </dev/null >out 2>err || fail "$sql: $(cat err)"
+	[ -s out ] || [ "${sql%ktr.counters*}" != "$sql" ] || [ "${sql%ktr.losses*}" != "$sql" ] || fail "no rows: $sql"
+done <queries
+ask "$(grep 'ktr fetch' queries)" | head -n 1 | tr '\t' '\n' >slowest
+# shellcheck disable=SC2046 # its words
+"$ktr" $(grep '^ktr fetch' slowest | sed 's/^ktr //; s/ URL$//') "$url" 2>err || fail "what Grafana says of the slowest: $(cat err)"
+is "the slowest, fetched" "$("$ktr" sql --csv near.ktr "SELECT max(dur) FROM spans WHERE kind = 'span' AND NOT unsure" 2>err | tail -n 1 | tr -d '\r')" \
+	"$(sed -n 4p slowest)"
+
 # The same traces in a folder, without the server.
 mkdir folder
 for host in one two lossy; do

@@ -343,6 +343,29 @@ def parquet():
                 same(row[f'text{i}'], None, 'argument')
 
 
+def otlp():
+    spans = []
+    lines = [json.loads(line) for line in open(FILE, encoding='utf-8')]
+    for line in lines:
+        resource, = line['resourceSpans']
+        words = {a['key']: a['value']['stringValue'] for a in resource['resource']['attributes']}
+        same(words['host.name'], HEAD['host'], 'host')
+        spans += resource['scopeSpans'][0]['spans']
+    same(len(spans), KINDS['start'], 'spans')
+    by = {s['spanId']: s for s in spans}
+    same(len(by), len(spans), 'ids')
+    starts = collections.Counter(e['ts_ns'] for e in EVENTS if e['kind'] == 'start')
+    same(collections.Counter(int(s['startTimeUnixNano']) - HEAD['utc_offset_ns'] for s in spans), starts, 'beginnings')
+    for s in spans:
+        assert re.fullmatch('[0-9a-f]{32}', s['traceId']) and re.fullmatch('[0-9a-f]{16}', s['spanId']) and s['name'], s
+        assert int(s['startTimeUnixNano']) <= int(s['endTimeUnixNano']), s
+        if 'parentSpanId' in s:
+            parent = by[s['parentSpanId']]
+            same(s['traceId'], parent['traceId'], 'the trace of a parent')
+            assert int(parent['startTimeUnixNano']) <= int(s['startTimeUnixNano']), s
+            assert int(parent['endTimeUnixNano']) >= int(s['endTimeUnixNano']), s
+
+
 # Formats of samples, of a trace without: nothing in them, but well-formed. With samples: tests/cli/show/profiles.py.
 def pprof():
     same(gzip.open(FILE).read().count(b'nanoseconds'), 1, 'names of units')
@@ -373,5 +396,5 @@ def gmon_bsd():
 
 FORMATS = {'chrome': chrome, 'perfetto': perfetto, 'csv': csv_, 'folded': folded, 'schedgraph': schedgraph,
            'tracedat': tracedat, 'parquet': parquet, 'pprof': pprof, 'speedscope': speedscope, 'firefox': firefox,
-           'perf-script': perf_script, 'gmon': gmon, 'gmon-bsd': gmon_bsd}
+           'perf-script': perf_script, 'gmon': gmon, 'gmon-bsd': gmon_bsd, 'otlp': otlp}
 FORMATS[FORMAT]()

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ktr fleet: questions about all that was shipped, or about traces in a folder. */
 #include "tools/command.h"
+#include "tools/fleet/answer_chart.h"
 #include "tools/fleet/answer_table.h"
 #include "tools/fleet/local.h"
 #include "tools/fleet/questions.h"
 #include "tools/fleet/store.h"
 #include "tools/fleet/utc.h"
 #include "tools/options.h"
+#include "visualize/model/label.h"
 
 #include <ktr/conf.h>
 
@@ -20,7 +22,8 @@
 
 struct fleet_command {
 	struct store_options store;
-	const char *host, *from, *to;
+	const char *host, *from, *to, *output;
+	char about[256], command[512]; /* for a chart */
 	struct local_ask ask;
 	int json, sql;
 	struct question_value value[6];
@@ -31,6 +34,7 @@ static const struct option_row fleet_rows[] = {
 	OPTION_TEXT(0, "host", "NAME", struct fleet_command, host, "of this host alone"),
 	OPTION_TEXT(0, "from", "TIME", struct fleet_command, from, "what was after it: 2026-11-27T08:30, of UTC"),
 	OPTION_TEXT(0, "to", "TIME", struct fleet_command, to, "what was before that"),
+	OPTION_TEXT('o', "output", "FILE", struct fleet_command, output, "draw it, too: FILE.png, .svg, .pdf or .gp"),
 	OPTION_FLAG(0, "json", struct fleet_command, json, "as JSON: durations in nanoseconds"),
 	OPTION_FLAG(0, "sql", struct fleet_command, sql, "print the query, and end; no URL is needed"),
 	OPTION_TIME(0, "patience", "DURATION", struct fleet_command, store.patience_ns, 0, "10s or 1h",
@@ -52,7 +56,7 @@ static const struct options fleet_options = {
 		"Or without one the traces in a folder, and in its folders, which are called by their hosts.\n"
 		"What an answer rests on is said with it.",
 	.examples = "ktr fleet losses http://ch:8123\n"
-		    "ktr fleet span request --host web01 http://ch:8123\n"
+		    "ktr fleet span request --host web01 -o request.png http://ch:8123\n"
 		    "ktr fleet diff web01 web03 --json http://ch:8123\n"
 		    "ktr fleet slow /srv/traces                  /srv/traces/web01/ktr.out, /srv/traces/web02/...\n"
 		    "ktr fleet top --sql | clickhouse-client\n",
@@ -102,33 +106,42 @@ static int fleet_print_json(const char *name, const struct answer_table *table, 
 	return text ? 0 : fail("ktr fleet", "no memory");
 }
 
-/* "basis: hosts 4, traces 12, ..." */
-static void fleet_print_basis(const struct answer_table *basis)
+/* "hosts 4, traces 12, ..." */
+static void fleet_basis(const struct answer_table *basis, char *text, size_t size)
 {
-	char name[128], *at;
+	char words[512] = "", *at;
+	size_t n = 0;
 
-	fputs("basis:", stdout);
-	for (unsigned i = 0; i < basis->n_columns && basis->n_rows > 1; i++) {
-		printf("%s ", i ? "," : "");
-		snprintf(name, sizeof(name), "%s", basis->cell[i]);
-		while ((at = strchr(name, '_')) != NULL)
+	for (unsigned i = 0; i < basis->n_columns && basis->n_rows > 1 && n < sizeof(words) - 1; i++) {
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s", i ? ", " : "", basis->cell[i]);
+		for (at = words; (at = strchr(at, '_')) != NULL;)
 			*at = ' ';
-		print_visible(stdout, name);
-		fputc(' ', stdout);
-		print_visible(stdout, basis->cell[basis->n_columns + i]);
+		if (n < sizeof(words) - 1)
+			n += (size_t)snprintf(words + n, sizeof(words) - n, " %s",
+					      basis->cell[basis->n_columns + i]);
 	}
-	putchar('\n');
+	ktr__label_clean(text, size, words, strlen(words));
 }
 
 /* The exit status. */
 static int fleet_print(const struct fleet_command *c, const char *name, const struct answer_table *table,
 		       const struct answer_table *basis)
 {
+	char text[KTR__LABEL_BYTES];
+	const struct answer_chart chart = { c->output, name, c->about, text, c->command };
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = 0;
+
+	fleet_basis(basis, text, sizeof(text));
 	if (c->json)
-		return fleet_print_json(name, table, basis);
-	answer_table_print(table, stdout);
-	fleet_print_basis(basis);
-	return 0;
+		rc = fleet_print_json(name, table, basis);
+	else {
+		answer_table_print(table, stdout);
+		printf("basis: %s\n", text);
+	}
+	if (!rc && c->output && answer_chart_draw(&chart, table, &err))
+		rc = fail_with("ktr fleet", &err);
+	return rc;
 }
 
 static int fleet_run(const struct fleet_command *c, struct store *store, const struct question *question)
@@ -233,6 +246,26 @@ static int fleet_question(struct fleet_command *c, const struct question **quest
 	return 0;
 }
 
+/* What a chart of it says, and whether there is one. 0, or 2 after a complaint. */
+static int fleet_chart(struct fleet_command *c, const struct question *question, char **argv)
+{
+	const struct answer_chart chart = { c->output, question->name, c->about, "", c->command };
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (!c->output)
+		return 0;
+	if (c->ask.name)
+		ktr__label_clean(c->about, sizeof(c->about), c->ask.name, strlen(c->ask.name));
+	if (c->ask.a) {
+		char a[120], b[120];
+
+		ktr__label_clean(a, sizeof(a), c->ask.a, strlen(c->ask.a));
+		ktr__label_clean(b, sizeof(b), c->ask.b, strlen(c->ask.b));
+		snprintf(c->about, sizeof(c->about), "%s and %s", a, b);
+	}
+	return answer_chart_check(&chart, &err) ? usage_error(argv[0], "-o %s: %s", c->output, err.text) : 0;
+}
+
 static int fleet_print_query(const struct fleet_command *c, const struct question *question)
 {
 	struct native_buffer query = { 0 };
@@ -252,12 +285,17 @@ static int cmd_fleet(int argc, char **argv)
 	struct store store;
 	int rc;
 
+	snprintf(c.command, sizeof(c.command), "%s", argv[0]);
+	for (int i = 1; i < argc; i++)
+		ktr__label_word(c.command, sizeof(c.command), argv[i]);
 	if (!options_parse(&fleet_options, argc, argv, &c, &rc))
 		return rc;
 	setlocale(LC_CTYPE, ""); /* has the terminal an ellipsis? */
 	rc = store_check_database(argv[0], &c.store);
 	if (!rc)
 		rc = fleet_question(&c, &question, argc, argv);
+	if (!rc)
+		rc = fleet_chart(&c, question, argv);
 	if (rc)
 		return rc;
 	if (c.sql)

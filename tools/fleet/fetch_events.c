@@ -68,7 +68,7 @@ static int fetch_events_count(struct fetch *fetch, uint64_t *n, struct ktr_error
 		rc = ktr_error_set(err, ENOMEM, "no memory");
 	else if (store_ask_patiently(fetch->store, (char *)query.at, &answer) != STORE_DONE)
 		rc = store_explain(fetch->store, &answer, err);
-	else if (sscanf(answer.bytes, "%" SCNu64, n) != 1)
+	else if (store_number(&answer, n))
 		rc = ktr_error_set(err, EPROTO, "%s does not answer with a number", fetch->store->shown);
 	native_buffer_free(&query);
 	store_answer_free(&answer);

@@ -79,15 +79,16 @@ static const struct schema_view schema_views[] = {
 
 #define SCHEMA_MINUTE "toDateTime(intDiv(ts, 60000000000) * 60) AS minute"
 
+/* The view of a table, and of that of its end SCHEMA_AGAIN; & stands for the end. */
 static const char *const schema_selects[] = {
-	"CREATE MATERIALIZED VIEW IF NOT EXISTS @.span_minute_mv TO @.span_minute AS SELECT "
+	"CREATE MATERIALIZED VIEW IF NOT EXISTS @.span_minute&_mv TO @.span_minute AS SELECT "
 		SCHEMA_MINUTE ", host, build, "
 	"grp, id, countState() AS n, sumState(dur) AS total, maxState(dur) AS worst, "
-	"quantilesTDigestState(0.5, 0.9, 0.99, 0.999)(dur) AS q FROM @.spans WHERE unsure = 0 AND open = 0 "
+	"quantilesTDigestState(0.5, 0.9, 0.99, 0.999)(dur) AS q FROM @.spans& WHERE unsure = 0 AND open = 0 "
 	"GROUP BY minute, host, build, grp, id",
-	"CREATE MATERIALIZED VIEW IF NOT EXISTS @.site_minute_mv TO @.site_minute AS SELECT "
+	"CREATE MATERIALIZED VIEW IF NOT EXISTS @.site_minute&_mv TO @.site_minute AS SELECT "
 		SCHEMA_MINUTE ", host, class, "
-	"site, count() AS n FROM @.events GROUP BY minute, host, class, site",
+	"site, count() AS n FROM @.events& GROUP BY minute, host, class, site",
 };
 
 const char *schema_name(enum schema_table table)
@@ -108,6 +109,18 @@ static void schema_text(const struct schema_form *form, struct native_buffer *ou
 			native_buffer_text(out, form->database);
 		else
 			native_buffer_add(out, text, 1);
+}
+
+static void schema_select(const struct schema_form *form, struct native_buffer *out, unsigned i, const char *end)
+{
+	for (const char *text = schema_selects[i], *mark; *text; text = mark + (*mark != 0)) {
+		char piece[600];
+
+		mark = strchrnul(text, '&');
+		snprintf(piece, sizeof(piece), "%.*s", (int)(mark - text), text);
+		schema_text(form, out, piece);
+		native_buffer_text(out, *mark ? end : "");
+	}
 }
 
 static const char *schema_codec(const struct native_shape *shape)
@@ -186,6 +199,16 @@ static void schema_create_view(const struct schema_form *form, struct native_buf
 	schema_settings(form, out, 0);
 }
 
+/* What is inserted into it goes to the view alone. */
+static void schema_create_again(const struct schema_form *form, struct native_buffer *out, const char *table)
+{
+	schema_text(form, out, "CREATE TABLE IF NOT EXISTS @.");
+	native_buffer_text(out, table);
+	schema_text(form, out, SCHEMA_AGAIN " AS @.");
+	native_buffer_text(out, table);
+	native_buffer_text(out, " ENGINE = Null");
+}
+
 #define SCHEMA_VIEWS   (sizeof(schema_views) / sizeof(*schema_views))
 #define SCHEMA_SELECTS (sizeof(schema_selects) / sizeof(*schema_selects))
 
@@ -200,7 +223,11 @@ int schema_statement(const struct schema_form *form, unsigned i, struct native_b
 	else if ((i -= SCHEMA_TABLES) < SCHEMA_VIEWS)
 		schema_create_view(form, out, &schema_views[i]);
 	else if ((i -= SCHEMA_VIEWS) < SCHEMA_SELECTS)
-		schema_text(form, out, schema_selects[i]);
+		schema_select(form, out, i, "");
+	else if ((i -= SCHEMA_SELECTS) < 2)
+		schema_create_again(form, out, schema_name(i ? SCHEMA_EVENTS_TABLE : SCHEMA_SPANS_TABLE));
+	else if ((i -= 2) < SCHEMA_SELECTS)
+		schema_select(form, out, i, SCHEMA_AGAIN);
 	else if (i == SCHEMA_SELECTS) {
 		snprintf(insert, sizeof(insert), "INSERT INTO @.schema (version) VALUES (%d)", SCHEMA_VERSION);
 		schema_text(form, out, insert);

@@ -8,7 +8,8 @@
 
 #include "tools/fleet/native.h"
 
-#define SCHEMA_VERSION 2 /* 2: with the table counters */
+#define SCHEMA_VERSION 3 /* 2: with the table counters; 3: with SCHEMA_AGAIN */
+#define SCHEMA_AGAIN   "_again" /* events and spans have a table of that end, which keeps nothing and has their view */
 
 /* X(table, column, name, type) */
 #define SCHEMA_EVENTS(X, of)                                                                                      \

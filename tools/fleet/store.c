@@ -480,6 +480,17 @@ int store_greet(struct store *store, struct ktr_error *err)
 	return rc;
 }
 
+int store_number(const struct store_answer *answer, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	if (!answer->bytes || !isdigit((unsigned char)answer->bytes[0]))
+		return -EPROTO;
+	*number = strtoull(answer->bytes, &end, 10);
+	return errno || strcmp(end, "\n") != 0 ? -EPROTO : 0;
+}
+
 void store_answer_free(struct store_answer *answer)
 {
 	free(answer->bytes);

@@ -100,6 +100,9 @@ uint64_t store_now(void);
 /* Sleeps before try number n, from 0: 0.2 s, doubling up to 60 s, each time a little other. [ns] slept */
 uint64_t store_pause(unsigned n, uint64_t most_ns);
 
+/* The one number that an answer is, and nothing besides. 0, or -EPROTO. */
+int store_number(const struct store_answer *answer, uint64_t *number);
+
 void store_answer_free(struct store_answer *answer);
 
 /* One line about what an outcome other than STORE_DONE means, for users: into err. Returns -errno. */

@@ -182,8 +182,10 @@ static int ship_operand(const struct ship *like, const char *path)
 	struct stat st;
 	int is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !folder_is_trace(path);
 
-	if (like->follow)
+	if (like->follow) {
 		interrupt_call(ship_interrupted);
+		interrupt_call_term();
+	}
 	if (is_folder)
 		return like->follow ? ship_follow(like, path) : ship_folder(like, path);
 	return ship_one(like, path, like->follow);

@@ -41,6 +41,7 @@ struct ship_part {
 	struct native_buffer query; /* with a NUL: what inserts it */
 	struct native_buffer where; /* with a NUL: what finds its first row */
 	struct native_buffer body;  /* compressed */
+	uint64_t n_counted;	    /* rows that a view counts */
 };
 
 struct ship_batch {
@@ -69,6 +70,7 @@ struct ship_day {
 	int64_t day;
 	struct native_block spans;
 	struct native_buffer where;
+	uint64_t n_counted; /* neither unsure nor open */
 };
 
 struct ship_counts {

@@ -153,10 +153,10 @@ static void follow_open(const struct follow *f, struct follow_trace *t)
 	if (store_now() < t->retry_ns || follow_sign(t->path, &sign) ||
 	    (!t->pause_ns && !t->is_left && follow_is_same(&sign, &t->sign)))
 		return;
-	t->sign = sign;
 	t->ship = malloc(sizeof(*t->ship));
 	if (!t->ship)
 		return;
+	t->sign = sign;
 	*t->ship = *f->like;
 	t->ship->path = t->path;
 	t->ship->follow = !t->is_left;

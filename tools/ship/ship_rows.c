@@ -244,8 +244,10 @@ int ship_rows_span(void *context, const struct ktr__span *span)
 		return 0;
 	day = ship_rows_of_day(ship, ship_rows_day(ts));
 	b = &day->spans;
-	if (!b->n_rows)
+	if (!b->n_rows) {
 		ship_rows_span_where(ship, day, span, ts);
+		day->n_counted = 0;
+	}
 	if (span->flags & KTR__SPAN_NO_START)
 		open |= SCHEMA_OPEN_START;
 	if ((span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END)
@@ -270,6 +272,7 @@ int ship_rows_span(void *context, const struct ktr__span *span)
 	native_number(b, SPANS_UNSURE, (span->flags & KTR__SPAN_UNSURE) != 0);
 	native_number(b, SPANS_OPEN, open);
 	native_row(b);
+	day->n_counted += !open && !(span->flags & KTR__SPAN_UNSURE);
 	ship->n_span_rows++;
 	ship->counts.n_spans++;
 	return day->where.failed ? -ENOMEM : 0;
@@ -365,7 +368,7 @@ int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_
 
 /* The block's part, and where its first row is; the block is empty then. */
 static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum schema_table table,
-			  struct native_block *block, struct native_buffer *where)
+			  struct native_block *block, struct native_buffer *where, uint64_t n_counted)
 {
 	struct ship_part *part = &batch->part[batch->n_parts];
 	int rc;
@@ -373,6 +376,7 @@ static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum sche
 	if (!block->n_rows)
 		return 0;
 	rc = ship_rows_part(ship, part, table, block);
+	part->n_counted = n_counted;
 	native_buffer_add(&part->where, where->at, where->n);
 	batch->n_parts++;
 	native_clear(block);
@@ -381,14 +385,16 @@ static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum sche
 
 int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 {
-	int rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where);
+	int rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where,
+				ship->events.n_rows);
 
 	if (!rc)
-		rc = ship_rows_take(ship, batch, SCHEMA_COUNTERS_TABLE, &ship->counters, &ship->counters_where);
+		rc = ship_rows_take(ship, batch, SCHEMA_COUNTERS_TABLE, &ship->counters, &ship->counters_where, 0);
 	if (!rc)
-		rc = ship_rows_take(ship, batch, SCHEMA_LOSSES_TABLE, &ship->gone, &ship->gone_where);
+		rc = ship_rows_take(ship, batch, SCHEMA_LOSSES_TABLE, &ship->gone, &ship->gone_where, 0);
 	for (unsigned i = 0; i < ship->n_days && !rc; i++)
-		rc = ship_rows_take(ship, batch, SCHEMA_SPANS_TABLE, &ship->days[i].spans, &ship->days[i].where);
+		rc = ship_rows_take(ship, batch, SCHEMA_SPANS_TABLE, &ship->days[i].spans, &ship->days[i].where,
+				    ship->days[i].n_counted);
 	ship->n_span_rows = 0;
 	return rc;
 }

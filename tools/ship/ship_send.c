@@ -2,12 +2,13 @@
 /*
  * A batch on its way. A block of one partition is there as a whole or not at all, and what was sent and not
  * answered may be there: before it is sent again the server is asked whether it is at it still, then whether the
- * block's first row is there. That holds for every engine; what keeps a block from being there twice by itself is
- * a second net, and the only one where the user may not ask.
+ * block's first row is there, and, if it is, whether the views have it, too. That holds for every engine; what
+ * keeps a block from being there twice by itself is a second net, and the only one where the user may not ask.
  */
 #include "tools/ship/ship_send.h"
 
 #include "tools/interrupt.h"
+#include "tools/ship/ship_mend.h"
 #include "tools/ship/ship_rows.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static int ship_send_number(struct ship *ship, const char *query, uint64_t *numb
 		int may_not = answer.code == 164 || answer.code == 291 || answer.code == 497;
 
 		rc = may_not ? 0 : store_explain(ship->store, &answer, err);
-	} else if (sscanf(answer.bytes, "%" SCNu64, number) != 1) {
+	} else if (store_number(&answer, number)) {
 		rc = ktr_error_set(err, EPROTO, "%s does not answer with a number", ship->store->shown);
 	}
 	store_answer_free(&answer);
@@ -115,7 +116,7 @@ static int ship_send_part(struct ship *ship, const struct ship_part *part, const
 		if (may_be_there) {
 			rc = ship_send_is_there(ship, part, token, until, err);
 			if (rc)
-				return rc < 0 ? rc : 0;
+				return rc < 0 ? rc : ship_mend(ship, part, until, err);
 		}
 		if (store_insert(ship->store, (const char *)part->query.at, token, part->body.at, part->body.n,
 			&answer) ==
@@ -200,7 +201,7 @@ static void ship_send_engine(const struct store *store, const char *answer)
 static int ship_send_version(struct store *store, struct ktr_error *err)
 {
 	struct store_answer answer;
-	unsigned version = 0;
+	uint64_t version = 0;
 	char query[160];
 	int rc = 0;
 
@@ -209,10 +210,11 @@ static int ship_send_version(struct store *store, struct ktr_error *err)
 	if (store_ask_patiently(store, query, &answer) != STORE_DONE)
 		rc = answer.code == 164 || answer.code == 497 || answer.code == 291 ? 0 : store_explain(store,
 			&answer, err);
-	else if (sscanf(answer.bytes, "%u", &version) != 1)
+	else if (store_number(&answer, &version))
 		rc = ktr_error_set(err, EPROTO, "%s does not answer with a number", store->shown);
 	else if (version > SCHEMA_VERSION)
-		rc = ktr_error_set(err, ENOTSUP, "%s: the tables in %s are of version %u, this ktr knows %d",
+		rc = ktr_error_set(err, ENOTSUP,
+				   "%s: the tables in %s are of version %" PRIu64 ", this ktr knows %d",
 				   store->shown, store->options.database, version, SCHEMA_VERSION);
 	store_answer_free(&answer);
 	return rc;

@@ -12,6 +12,7 @@
  *	stream cpu_0 120034 17		the first event that has not gone when it is there, and the first that has
  *	part 0 1204511 89abcdef INSERT INTO ...	a table, so many bytes, their CRC32C, what inserts them
  *	where host = ...		what finds its first row
+ *	counted 131072			so many of its rows are counted by a view
  *	end 0123abcd			CRC32C of all lines before
  *
  * A batch is written beside its place, synced, and moved there; when the server has it, it is moved to be the
@@ -115,6 +116,11 @@ static int ship_state_word(struct ship_state *state, const char *line)
 			state->stream[i].first = first;
 		}
 		return i < 0 ? i : 0;
+	}
+	if (sscanf(line, "counted %" SCNu64, &number) == 1) {
+		if (state->pending.n_parts)
+			state->pending.part[state->pending.n_parts - 1].n_counted = number;
+		return 0;
 	}
 	if (sscanf(line, "id %16[0-9a-f] %d", state->id, &state->is_again) == 2)
 		return 0;
@@ -347,7 +353,8 @@ static void ship_state_text(const struct ship_state *state, struct native_buffer
 		native_buffer_text(out, (const char *)part->query.at);
 		native_buffer_text(out, "\nwhere ");
 		native_buffer_text(out, (const char *)part->where.at);
-		native_buffer_text(out, "\n");
+		snprintf(line, sizeof(line), "\ncounted %" PRIu64 "\n", part->n_counted);
+		native_buffer_text(out, line);
 	}
 	if (out->failed)
 		return;

@@ -183,6 +183,10 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 		rc = ship_rows_event(ship, event, stream);
 	if (!rc && ship->is_fresh && event->site->kind == KTR_KIND_COUNTER)
 		rc = ship_rows_counter(ship, event, stream);
+	/* One of which the beginning is not known has been there since the first event. */
+	if (!rc && ship->with_spans && !ship->spans)
+		rc = ktr__spans_new(&ship->spans, ship->info->first_ns ? ship->info->first_ns : event->time_ns,
+				    ship_rows_span, ship);
 	if (!rc && ship->spans)
 		rc = ktr__spans_event(ship->spans, event);
 	if (rc)
@@ -245,8 +249,8 @@ static int ship_walk_loss(struct ship *ship, struct ktr_error *err)
 
 	if (ship->spans)
 		ktr__spans_loss(ship->spans, loss);
-	/* Where it ends is not known yet. */
-	if (!loss->to_ns && !ship->head->has_ended && ship->head->is_written)
+	/* Where it ends is not known yet: a row with an end would be another one. What was left is read anew. */
+	if (!loss->to_ns && !ship->head->has_ended && (ship->is_followed || ship->head->is_written))
 		return 0;
 	if (ship_rows_loss(ship, loss))
 		return ktr_error_set(err, ENOMEM, "no memory");
@@ -329,7 +333,7 @@ static int ship_walk_is_first(struct ship *ship, struct ktr_error *err)
 {
 	struct native_buffer query = { 0 };
 	struct store_answer answer;
-	unsigned long long n = 0;
+	uint64_t n = 0;
 	int rc = 0;
 
 	if (!ship->state.is_new || ship->again)
@@ -348,7 +352,9 @@ static int ship_walk_is_first(struct ship *ship, struct ktr_error *err)
 		rc = answer.code == 164 || answer.code == 497 || answer.code == 291 ? 0
 									    : store_explain(ship->store, &answer,
 										err);
-	else if (sscanf(answer.bytes, "%llu", &n) == 1 && n)
+	else if (store_number(&answer, &n))
+		rc = ktr_error_set(err, EPROTO, "%s does not answer with a number", ship->store->shown);
+	else if (n)
 		rc = ktr_error_at(err, ship->path, 0, 0, EEXIST,
 				  "the server has rows of it, and how far they go is not written down in %s; --again ships all of it",
 				  ship->state_folder);
@@ -399,7 +405,7 @@ static void ship_walk_namesake(struct ship *ship)
 {
 	struct native_buffer query = { 0 };
 	struct store_answer answer;
-	unsigned long long n = 0;
+	uint64_t n = 0;
 	char text[200];
 
 	if (!ship->state.is_new || !ship->info->last_ns)
@@ -420,7 +426,7 @@ static void ship_walk_namesake(struct ship *ship)
 		return;
 	}
 	if (store_ask_patiently(ship->store, (char *)query.at, &answer) == STORE_DONE &&
-	    sscanf(answer.bytes, "%llu", &n) == 1 && n)
+	    store_number(&answer, &n) == 0 && n)
 		fprintf(stderr, "%s: %s: %s is another machine's name, too, which traced at the same time: --host tells them apart\n",
 			ship->command, ship->path, ship->host);
 	store_answer_free(&answer);
@@ -454,8 +460,6 @@ static int ship_walk_start(struct ship *ship, struct ktr_error *err)
 		rc = ship_state_finish(&ship->state, err);
 	if (!rc)
 		rc = ship_tables(ship, err);
-	if (!rc && ship->with_spans && ktr__spans_new(&ship->spans, ship->info->first_ns, ship_rows_span, ship))
-		rc = ktr_error_set(err, ENOMEM, "no memory");
 	return rc;
 }
 

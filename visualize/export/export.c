@@ -16,7 +16,7 @@ const struct ktr__export_format *const ktr__export_formats[] = {
 	&ktr__export_perfetto,   &ktr__export_chrome, &ktr__export_tracedat, &ktr__export_folded,
 	&ktr__export_schedgraph, &ktr__export_csv,    &ktr__export_parquet,  &ktr__export_pprof,
 	&ktr__export_speedscope, &ktr__export_firefox, &ktr__export_perf,    &ktr__export_gmon,
-	&ktr__export_gmon_bsd,	 NULL,
+	&ktr__export_gmon_bsd,	 &ktr__export_otlp,    NULL,
 };
 
 const struct ktr__export_format *ktr__export_find(const char *name)

@@ -10,8 +10,8 @@ at_exit() { [ -z "$server" ] || kill "$server"; }
 # Each table has its columns in both dialects; codecs and ages only in the newer one.
 "$ktr" ship --schema >"$dir/new" || fail "--schema"
 "$ktr" ship --schema=18 --replicated --database other >"$dir/old" || fail "--schema=18"
-is "tables" "$(grep -c '^CREATE TABLE IF NOT EXISTS ktr\.' "$dir/new")" 12
-is "views" "$(grep -c '^CREATE MATERIALIZED VIEW IF NOT EXISTS other\.' "$dir/old")" 2
+is "tables" "$(grep -c '^CREATE TABLE IF NOT EXISTS ktr\.' "$dir/new")" 14
+is "views" "$(grep -c '^CREATE MATERIALIZED VIEW IF NOT EXISTS other\.' "$dir/old")" 4
 grep -q 'CODEC(Delta' "$dir/new" || fail "no codecs"
 grep -qE 'CODEC|TTL' "$dir/old" && fail "codecs for a server that has none"
 is "copies" "$(grep -c "ENGINE = Replicated[A-Za-z]*MergeTree('/clickhouse/tables/{shard}/other/[a-z_]*', '{replica}'" "$dir/old")" 12
