@@ -47,6 +47,8 @@ def sink(s):
         if b'query=INSERT' in head:
             with lock:
                 n_bodies += 1
+                if not os.path.exists(os.path.join(argument, 'rate')):  # whoever took it away begins anew
+                    n_bytes, seconds = 0, 0.0
                 n_bytes += len(body)
                 seconds += took
                 open(os.path.join(argument, str(n_bodies)), 'wb').write(body)
