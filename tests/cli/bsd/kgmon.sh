@@ -242,7 +242,7 @@ if command -v gprof >/dev/null; then
 	await 'has_spent early 20'
 	rm -f gmon.out
 	kill -9 $pid
-	await 'grep -qs "^State:.Z" /proc/$pid/status'
+	await 'grep -qs "^State:.Z" /proc/$pid/status && [ "$(ls /proc/$pid/task | wc -l)" = 1 ]'
 	kgmon 0 -P $pid -hp
 	is 'a zombie: said' "$(head -n 2 err)" "$(printf 'kgmon: kernel read-only: data may be inconsistent\n-h suppressed')"
 	[ "$(spent early)" -ge 20 ] || fail "a zombie: $(cat err)"
