@@ -55,7 +55,7 @@ async function apart(page, what, shift) {
 	await page.waitForFunction((ns) => {
 		const [a, b] = ['A', 'B'].map((name) => compare.sides[name].ktr).map(({ view, index }) => [view.from + index.from, view.to + index.from]);
 		return Math.abs(b[0] - a[0] - ns) < 1 && Math.abs(b[1] - a[1] - ns) < 1;
-	}, shift, { timeout: 60000 }).catch(async () => check(what, false, [await sights(page), shift]));
+	}, shift).catch(async () => check(what, false, [await sights(page), shift]));
 }
 
 async function opening(page) {
@@ -114,7 +114,7 @@ async function aligning(page) {
 	await page.mouse.click(at.x, at.y);
 	await page.waitForFunction(() => compare.sides.A.ktr.view.selected?.bar);
 	await page.keyboard.press('=');
-	await page.waitForFunction((ns) => compare.state.shift === ns, shift, { timeout: 60000 }).catch(async () =>
+	await page.waitForFunction((ns) => compare.state.shift === ns, shift).catch(async () =>
 		check('aligned at a selected event', false, [await page.evaluate(() => compare.state.shift), shift]));
 	await apart(page, 'they lie above each other', shift);
 	check('it says how far', /^what is in A at a moment lies above B [\d.]+ m?s earlier$/.test(await page.textContent('#aligned')), await page.textContent('#aligned'));

@@ -97,7 +97,7 @@ async function speedscope(browser, format) {
 		dialog.dismiss();
 	});
 	await page.goto(`file://${index}#localProfilePath=${pathToFileURL(profile).pathname}`);
-	await page.waitForFunction((n) => document.title.includes(n) || /Unrecognized/.test(document.body.innerText), name, { timeout: 120000 }).catch(() => {});
+	await page.waitForFunction((n) => document.title.includes(n) || /Unrecognized/.test(document.body.innerText), name).catch(() => {});
 	await page.waitForTimeout(500);
 	check(`${format} in speedscope`, (await page.title()).includes(name) && said.length === 0, [await page.title(), said]);
 	await page.screenshot({ path: join(shots, `speedscope-${format}.png`) });

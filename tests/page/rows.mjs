@@ -46,7 +46,7 @@ async function clickWord(page, word, name, n = 0) {
 	await page.mouse.up();
 }
 
-const address = (page, wanted) => page.waitForFunction((text) => decodeURIComponent(location.hash).includes(text), wanted, { timeout: 120000 })
+const address = (page, wanted) => page.waitForFunction((text) => decodeURIComponent(location.hash).includes(text), wanted)
 	.catch(() => check('in the address: ' + wanted, false, page.url()));
 
 /* The share of a stretch of pixels at a row's height that bars fill. */
@@ -183,9 +183,9 @@ async function stepping(browser) {
 		if (!title)
 			continue;
 		await page.waitForFunction(([name, at]) => document.querySelector('#panel h2')?.textContent === name &&
-			Math.abs(ktr.view.selected?.bar?.from / 1e9 - at) < 0.002, [title, begin], { timeout: 120000 }).catch(() => {});
+			Math.abs(ktr.view.selected?.bar?.from / 1e9 - at) < 0.002, [title, begin]).catch(() => {});
 		const told = await fields(page), live = await page.waitForFunction((name) => document.getElementById('live').textContent.includes(name + ': ') &&
-			document.getElementById('live').textContent, title, { timeout: 120000 }).then((h) => h.jsonValue(), () => page.textContent('#live'));
+			document.getElementById('live').textContent, title).then((h) => h.jsonValue(), () => page.textContent('#live'));
 		check(`${key} goes to ${title}`, told.title === title && Math.abs(parseFloat(told.begin.replace(/ /g, '')) - begin) < 0.002, told);
 		check('it is told', live.includes(title + ': '), live);
 	}

@@ -210,7 +210,7 @@ async function moving(page, key, from, to) {
 async function bigPage(browser) {
 	const begin = Date.now(), page = await openPage(browser, big);
 	const first = await page.evaluate(() => ktr.ready), wall = Date.now() - begin;
-	await page.waitForFunction(() => document.readyState === 'complete', null, { timeout: 120000 });
+	await page.waitForFunction(() => document.readyState === 'complete');
 	const whole = await page.evaluate(() => performance.now());
 	const [events, span] = await page.evaluate(() => [ktr.index.events, ktr.index.span]);
 	await page.screenshot({ path: `${shots}/big.png` });

@@ -26,11 +26,11 @@ async function firstView(page) {
 		const at = await rowPlace(page, 'worker 2', share);
 		await page.mouse.move(at.x, at.y);
 		const tip = await page.waitForFunction(() => /^worker 2: (idle|reading|parsing|waiting|writing|at least)|^[a-z]+ \d+ % here/
-			.test(document.getElementById('tip').textContent) && document.getElementById('tip').textContent, null, { timeout: 120000 }).catch(() => null);
+			.test(document.getElementById('tip').textContent) && document.getElementById('tip').textContent).catch(() => null);
 		check('pointing at ' + share, tip, await page.textContent('#tip'));
 		await page.mouse.click(at.x, at.y);
 		const title = await page.waitForFunction(() => /^worker 2: /.test(document.querySelector('#panel h2')?.textContent) &&
-			document.querySelector('#panel .rank')?.textContent, null, { timeout: 120000 }).then((h) => h.jsonValue(), () => null);
+			document.querySelector('#panel .rank')?.textContent).then((h) => h.jsonValue(), () => null);
 		check('a click at ' + share, /^(the |\d[\d,]*(st|nd|rd|th) )longest of [\d,]+ worker: /.test(title), [title, await page.textContent('#panel')]);
 		const away = await page.evaluate((share) => {
 			const bar = ktr.view.selected?.bar, time = share * ktr.index.span;
@@ -54,7 +54,7 @@ async function firstView(page) {
 		return null;
 	});
 	await page.mouse.click(at.x, at.y);
-	await page.waitForFunction(() => !document.getElementById('panel').hidden, null, { timeout: 120000 });
+	await page.waitForFunction(() => !document.getElementById('panel').hidden);
 	await page.keyboard.press('Escape');
 	await page.keyboard.press('1');
 }
@@ -119,7 +119,7 @@ async function fingers(page) {
 	for (const wide of [60, 80, 100])
 		await touch('touchMove', wide);
 	await touch('touchEnd');
-	await page.waitForFunction((n) => ktr.view.to - ktr.view.from < n * 0.56, span, { timeout: 120000 }).catch(() => {});
+	await page.waitForFunction((n) => ktr.view.to - ktr.view.from < n * 0.56, span).catch(() => {});
 	const now = await page.evaluate(() => ktr.view.to - ktr.view.from);
 	await client.send('Emulation.setTouchEmulationEnabled', { enabled: false });
 	check('two fingers', Math.abs(now / span - 0.5) < 0.06, [now / span, await page.evaluate(() => [pointer.down.size, held.size])]);
@@ -144,7 +144,7 @@ async function searching(page) {
 		await page.locator('#search').fill(text);
 		await page.waitForFunction((t) => ktr.search.text === t && ktr.search.done, text, { timeout: 240000 });
 		const told = await page.waitForFunction(() => /^[\d,]+ hits? · filter$/.test(document.getElementById('hits').textContent) &&
-			document.getElementById('hits').textContent, null, { timeout: 120000 }).then((h) => h.jsonValue(), () => page.textContent('#hits'));
+			document.getElementById('hits').textContent).then((h) => h.jsonValue(), () => page.textContent('#hits'));
 		check('hits of ' + text, Number(told.split(' ')[0].replace(/,/g, '')) === want && want > 0, [told, want]);
 		const listed = await page.evaluate(() => document.querySelectorAll('#drawer tbody tr').length);
 		check('they are listed: ' + text, listed === Math.min(want, 500), listed);
@@ -204,14 +204,14 @@ async function staying(page) {
 const browser = await start();
 const first = await openPage(browser, long);
 await first.evaluate(() => ktr.ready);
-await first.waitForFunction(() => document.readyState === 'complete', null, { timeout: 120000 });
+await first.waitForFunction(() => document.readyState === 'complete');
 await light(first);
 await firstView(first);
 await staying(first);
 await first.close();
 const page = await openPage(browser, file);
 await page.evaluate(() => ktr.ready);
-await page.waitForFunction(() => document.readyState === 'complete', null, { timeout: 120000 });
+await page.waitForFunction(() => document.readyState === 'complete');
 await light(page);
 await fingers(page);
 await moving(page);

@@ -272,6 +272,7 @@ function kindTable({ kind, answers }) {
 function drawerShow() {
 	const tab = (text, on, go) => button(text, '', go, { ariaPressed: String(on) });
 	const back = () => {
+		state.kindRun++;	/* what is being counted is not shown any more */
 		state.kind = null;
 		drawerShow();
 	};
