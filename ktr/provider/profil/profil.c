@@ -74,7 +74,7 @@ static void profil_thread_ends(void *value)
 	if (++n_ends < PTHREAD_DESTRUCTOR_ITERATIONS)
 		pthread_setspecific(profil_key, value);
 	else
-		__atomic_fetch_add(&profil_n_missed, ktr__profile_disarm(), __ATOMIC_RELAXED);
+		__atomic_fetch_add(&profil_n_missed, ktr__profile_disarm(NULL), __ATOMIC_RELAXED);
 }
 
 int ktr_profil_thread(void)

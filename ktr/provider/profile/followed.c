@@ -279,22 +279,30 @@ void ktr__followed_retry(void)
 	__atomic_store_n(&followed_refuses, 0, __ATOMIC_RELAXED);
 }
 
-bool ktr__followed_disarm(void)
+bool ktr__followed_told(const struct ktr__followed *thread, uint32_t tid, struct ktr__ticks_told *told)
+{
+	*told = (struct ktr__ticks_told){ thread->first_ns, thread->n_told };
+	return __atomic_load_n(&thread->who, __ATOMIC_ACQUIRE) == ((uint64_t)KTR__FOLLOWED_REFUSED << 32 | tid);
+}
+
+enum ktr__followed_end ktr__followed_disarm(struct ktr__ticks_told *told)
 {
 	uint32_t tid = (uint32_t)gettid();
 	struct ktr__followed *thread = followed_place(tid);
 
 	if (!thread || __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE) != tid)
-		return false;
+		return KTR__FOLLOWED_STRANGER;
 	prctl(PR_GET_NAME, thread->name);
 	thread->end_cpu_ns = followed_clock(CLOCK_THREAD_CPUTIME_ID);
 	thread->end_ns = followed_clock(followed_ask.clock);
 	if (followed_change(thread, KTR__FOLLOWED_TAKEN, KTR__FOLLOWED_LEFT) ||
 	    followed_change(thread, KTR__FOLLOWED_THERE, KTR__FOLLOWED_ENDED))
-		return true;
-	if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == KTR__FOLLOWED_REFUSED)
-		ktr__followed_let_go(thread);
-	return false;
+		return KTR__FOLLOWED_IS_TOLD;
+	if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) != KTR__FOLLOWED_REFUSED)
+		return KTR__FOLLOWED_STRANGER;
+	ktr__followed_told(thread, tid, told);
+	ktr__followed_let_go(thread);
+	return KTR__FOLLOWED_WAS_REFUSED;
 }
 
 /* ---- who reads ---- */

@@ -10,6 +10,7 @@
 #define KTR_FOLLOWED_H
 
 #include "ktr/provider/profile/event.h"
+#include "ktr/provider/timer/threads.h"
 
 #include <ktr/error.h>
 
@@ -79,8 +80,9 @@ void ktr__followed_stop(void);
  */
 int ktr__followed_arm(void);
 
-/* It ends. True: it had an event. */
-bool ktr__followed_disarm(void);
+/* It ends: what is due to it is told by who reads; or what was told of it before it was refused. */
+enum ktr__followed_end { KTR__FOLLOWED_STRANGER, KTR__FOLLOWED_IS_TOLD, KTR__FOLLOWED_WAS_REFUSED };
+enum ktr__followed_end ktr__followed_disarm(struct ktr__ticks_told *told);
 
 /* Is a thread there, with an event or refused? */
 bool ktr__followed_has(uint32_t tid);
@@ -99,6 +101,9 @@ void ktr__followed_settle(void);
 
 /* Threads that begin may try again, where one could have no event. */
 void ktr__followed_retry(void);
+
+/* What was told of a thread that was refused; false: it has ended meanwhile, and tells the rest itself. */
+bool ktr__followed_told(const struct ktr__followed *thread, uint32_t tid, struct ktr__ticks_told *told);
 
 /* Calls for each that is there. */
 void ktr__followed_each(void (*call)(struct ktr__followed *thread, uint32_t state));

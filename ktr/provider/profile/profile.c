@@ -151,15 +151,22 @@ static void profile_handler(int number, siginfo_t *info, void *context)
 static void profile_thread_ends(void *value)
 {
 	static __thread unsigned n_ends;
+	enum ktr__followed_end end;
+	struct ktr__ticks_told told;
 
-	if (++n_ends < PTHREAD_DESTRUCTOR_ITERATIONS)
+	if (++n_ends < PTHREAD_DESTRUCTOR_ITERATIONS) {
 		pthread_setspecific(profile_key, value);
-	else if (ktr__source_is_on() && ktr__source_thread_ends())
 		return;
-	else if (profile_is_small && ktr__profile_disarm() == 0)
+	}
+	end = ktr__source_is_on() ? ktr__source_thread_ends(&told) : KTR__FOLLOWED_STRANGER;
+	if (end == KTR__FOLLOWED_IS_TOLD)
+		return;
+	if (end == KTR__FOLLOWED_WAS_REFUSED)
+		profile_tell_missing(ktr__profile_disarm(&told));
+	else if (profile_is_small && ktr__profile_disarm(NULL) == 0)
 		profile_tell_missing(ktr__profile_due());
 	else
-		profile_tell_missing(ktr__profile_disarm());
+		profile_tell_missing(ktr__profile_disarm(NULL));
 }
 
 /* A thread of the program's begins. It may have been made with all signals blocked, as daemons do. */
@@ -268,10 +275,10 @@ static void profile_provide(struct ktr_provider *provider, const char *spec)
 }
 
 /* A timer for one that runs and can have no perf event. */
-static int profile_otherwise(uint32_t tid, bool late)
+static int profile_otherwise(uint32_t tid, bool late, const struct ktr__ticks_told *told)
 {
 	if (!ktr__small_has(tid))
-		return ktr__profile_add(tid, late);
+		return told ? ktr__profile_go_on(tid, told) : ktr__profile_add(tid, late);
 	ktr__profile_refuse(tid);
 	return 0;
 }

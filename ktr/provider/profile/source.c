@@ -41,7 +41,7 @@
 
 static struct ktr__kernel_events *source_events;
 static pid_t source_pid; /* who switched it on */
-static int (*source_otherwise)(uint32_t tid, bool late);
+static int (*source_otherwise)(uint32_t tid, bool late, const struct ktr__ticks_told *told);
 static bool source_its_end;
 static uint32_t source_strange;  /* atomic */
 static unsigned source_ms;	/* between two rounds */
@@ -52,8 +52,7 @@ static bool source_is_shared; /* it did when it was looked last */
 static uint32_t source_news[SOURCE_NEWS];
 static unsigned source_n_news, source_n_old_news;
 
-static uint32_t source_refused[SOURCE_NEWS]; /* threads that can have no event, or none any more, in this round */
-static unsigned source_n_refused;
+static bool source_has_refused; /* threads that can have no event, or none any more, in this round */
 static int source_refused_code; /* of the first thread that had none. Atomic */
 
 /* ---- records ---- */
@@ -266,19 +265,16 @@ static void source_ended(struct ktr__followed *thread)
 /* It can have no event: what was due to it by now is told, and somebody else takes it. */
 static void source_refuse(struct ktr__followed *thread, int code)
 {
-	uint32_t tid = thread->tid;
-
 	if (code == -ESRCH) {
 		ktr__followed_gone(thread);
 		return;
 	}
 	/* First, for from then on it may end, and its place be another one's. */
-	ktr__tell_missing(thread, ktr__followed_cpu_ns(tid), source_until_ns);
+	ktr__tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
 	if (!ktr__followed_refuse(thread))
 		return;
 	ktr__source_refused(code);
-	if (source_n_refused < SOURCE_NEWS) /* others are found by the scan */
-		source_refused[source_n_refused++] = tid;
+	source_has_refused = true;
 }
 
 /* What there is of it; -errno: what was asked for cannot be had. True: it has ended. */
@@ -300,8 +296,12 @@ static void source_thread(struct ktr__followed *thread, uint32_t state)
 	bool ended;
 	int code;
 
-	if (state == KTR__FOLLOWED_REFUSED)
+	if (state == KTR__FOLLOWED_REFUSED) {
+		/* It was to have a timer, and has none: nobody else tells. */
+		if (source_its_end && !ktr__profile_has(thread->tid))
+			ktr__tell_missing(thread, ktr__followed_cpu_ns(thread->tid), source_until_ns);
 		return;
+	}
 	ended = source_read_all(thread, &code);
 	if (state == KTR__FOLLOWED_ENDED && (thread->end_ns <= source_until_ns || source_its_end)) {
 		ktr__tell_missing(thread, thread->end_cpu_ns,
@@ -333,7 +333,7 @@ static void source_add(uint32_t tid, bool late)
 	if (!code || code == -EEXIST)
 		return;
 	ktr__source_refused(code);
-	source_otherwise(tid, late);
+	source_otherwise(tid, late, NULL);
 }
 
 /* Threads that the kernel has told of in the round before, and that have not told of themselves. */
@@ -347,12 +347,25 @@ static void source_take_news(void)
 	source_n_old_news = source_n_news;
 }
 
-/* Those that can have none have something else from now on. */
+/* One that was refused has something else from now on; or has ended past us, or what it had instead has gone. */
+static void source_instead(struct ktr__followed *thread, uint32_t state)
+{
+	uint32_t tid = thread->tid;
+	struct ktr__ticks_told told;
+
+	if (state != KTR__FOLLOWED_REFUSED)
+		return;
+	if (!ktr__followed_cpu_ns(tid))
+		ktr__followed_let_go(thread);
+	else if (!ktr__profile_has(tid) && ktr__followed_told(thread, tid, &told))
+		source_otherwise(tid, false, &told);
+}
+
 static void source_take_refused(void)
 {
-	for (unsigned i = 0; i < source_n_refused; i++)
-		source_otherwise(source_refused[i], false);
-	source_n_refused = 0;
+	if (source_has_refused)
+		ktr__followed_each(source_instead);
+	source_has_refused = false;
 }
 
 static const struct ktr__kernel_entry *source_take(uint64_t until_ns, size_t *n)
@@ -485,26 +498,15 @@ bool ktr__source_thread_begins(void)
 	return !code || code == -EEXIST;
 }
 
-bool ktr__source_thread_ends(void)
+enum ktr__followed_end ktr__source_thread_ends(struct ktr__ticks_told *told)
 {
-	return ktr__followed_disarm();
-}
-
-/* One that was refused has ended past us, or what it had instead has gone. */
-static void source_scan_refused(struct ktr__followed *thread, uint32_t state)
-{
-	if (state != KTR__FOLLOWED_REFUSED)
-		return;
-	if (!ktr__followed_cpu_ns(thread->tid))
-		ktr__followed_let_go(thread);
-	else if (!ktr__profile_has(thread->tid))
-		source_otherwise(thread->tid, false);
+	return ktr__followed_disarm(told);
 }
 
 void ktr__source_scan(void)
 {
 	ktr__followed_retry();
-	ktr__followed_each(source_scan_refused);
+	ktr__followed_each(source_instead);
 	source_scan(true);
 }
 

@@ -7,6 +7,8 @@
 #ifndef KTR_PROFILE_SOURCE_H
 #define KTR_PROFILE_SOURCE_H
 
+#include "ktr/provider/profile/followed.h"
+
 #include <ktr/provider.h>
 
 #include <stdbool.h>
@@ -16,8 +18,11 @@ struct ktr__source_ask {
 	struct ktr_provider_probe *probe;
 	uint64_t period_ns;
 	uint64_t n_filters; /* of system calls, seccomp(2), under which it may be tried */
-	/* Takes a thread that runs and can have no event; late: what is due to it is all it has run. 0 or -errno */
-	int (*otherwise)(uint32_t tid, bool late);
+	/*
+	 * Takes a thread that runs and can have no event; late: what is due to it is all it has run; told: what comes
+	 * after that, or NULL. 0 or -errno.
+	 */
+	int (*otherwise)(uint32_t tid, bool late, const struct ktr__ticks_told *told);
 };
 
 /*
@@ -28,9 +33,9 @@ int ktr__source_start(const struct ktr__source_ask *ask, struct ktr_error *why);
 void ktr__source_stop(void);
 bool ktr__source_is_on(void);
 
-/* A thread begins, itself; false: it has no event, and needs something else. It ends: as it was then. */
+/* A thread begins, itself; false: it has no event, and needs something else. It ends: as of followed.h. */
 bool ktr__source_thread_begins(void);
-bool ktr__source_thread_ends(void);
+enum ktr__followed_end ktr__source_thread_ends(struct ktr__ticks_told *told);
 
 /* Threads that were made past us. Once a second. */
 void ktr__source_scan(void);

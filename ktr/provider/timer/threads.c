@@ -70,8 +70,17 @@ static void threads_timer_delete(struct ktr__profiled *thread)
 		syscall(SYS_timer_delete, timer - 1);
 }
 
-static int threads_timer(struct ktr__profiled *thread, uint32_t tid, uint64_t period_ns, bool late)
+/* [ticks] due by that CPU time, where the first was due at first_ns. */
+static uint64_t threads_due(uint64_t cpu_ns, uint64_t first_ns, uint64_t period_ns)
 {
+	return cpu_ns < first_ns ? 0 : (cpu_ns - first_ns) / period_ns + 1;
+}
+
+/* told: as of go_on(); NULL: nothing was. */
+static int threads_timer(struct ktr__profiled *thread, uint32_t tid, uint64_t period_ns, bool late,
+			 const struct ktr__ticks_told *told)
+{
+	uint64_t due, n_told = told ? told->n : 0;
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = threads_signal };
 	uint64_t now = threads_ns(threads_clock(tid));
 	struct itimerspec when;
@@ -84,9 +93,12 @@ static int threads_timer(struct ktr__profiled *thread, uint32_t tid, uint64_t pe
 	if (syscall(SYS_timer_create, threads_clock(tid), &event, &timer))
 		return -errno;
 	thread->first_ns = (late ? 0 : now) + 1 + threads_random(tid + threads_ns(CLOCK_MONOTONIC)) % period_ns;
-	thread->n_late = now < thread->first_ns ? 0 : (now - thread->first_ns) / period_ns + 1;
-	__atomic_store_n(&thread->n_came, 0, __ATOMIC_RELAXED);
-	when.it_value = threads_time(thread->first_ns + thread->n_late * period_ns);
+	if (told)
+		thread->first_ns = told->first_ns;
+	due = threads_due(now, thread->first_ns, period_ns);
+	thread->n_late = due > n_told ? due - n_told : 0;
+	__atomic_store_n(&thread->n_came, n_told, __ATOMIC_RELAXED);
+	when.it_value = threads_time(thread->first_ns + due * period_ns);
 	when.it_interval = threads_time(period_ns);
 	__atomic_store_n(&thread->timer, timer + 1, __ATOMIC_SEQ_CST);
 	/* It has said so meanwhile, or does now, and deletes it. */
@@ -131,7 +143,8 @@ static struct ktr__profiled *threads_take(uint32_t tid, bool *there)
 	return *there ? thread : NULL;
 }
 
-static int threads_arm(uint32_t tid, const struct ktr__stack_range *stack, bool late)
+static int threads_arm(uint32_t tid, const struct ktr__stack_range *stack, bool late,
+		       const struct ktr__ticks_told *told)
 {
 	uint64_t period_ns = __atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE);
 	struct ktr__profiled *thread;
@@ -150,7 +163,7 @@ static int threads_arm(uint32_t tid, const struct ktr__stack_range *stack, bool 
 	}
 	if (stack)
 		thread->stack = *stack;
-	code = threads_timer(thread, tid, period_ns, late);
+	code = threads_timer(thread, tid, period_ns, late, told);
 	if (code && threads_is_dead(tid)) { /* it ended meanwhile, and needs none */
 		threads_free(thread);
 		code = 0;
@@ -227,7 +240,7 @@ int ktr__profile_arm(const struct ktr__stack_range *stack)
 	whose = __atomic_load_n(&threads_at[tid % THREADS_N].tid, __ATOMIC_ACQUIRE);
 	if (whose && whose != tid && threads_is_dead(whose))
 		threads_free(&threads_at[tid % THREADS_N]);
-	return threads_arm(tid, stack, false);
+	return threads_arm(tid, stack, false, NULL);
 }
 
 static struct ktr__profiled *threads_own(void)
@@ -246,7 +259,7 @@ static uint64_t threads_missing(struct ktr__profiled *thread)
 
 	if (!period_ns || !__atomic_load_n(&thread->timer, __ATOMIC_ACQUIRE) || now < thread->first_ns)
 		return 0;
-	due = (now - thread->first_ns) / period_ns + 1;
+	due = threads_due(now, thread->first_ns, period_ns);
 	came = __atomic_exchange_n(&thread->n_came, due, __ATOMIC_RELAXED);
 	return due > came ? due - came : 0;
 }
@@ -283,20 +296,33 @@ uint64_t ktr__profile_due(void)
 	return (now + threads_random((uint64_t)gettid() + threads_ns(CLOCK_MONOTONIC)) % period_ns) / period_ns;
 }
 
-uint64_t ktr__profile_disarm(void)
+/* [ticks] due to the calling thread since. */
+static uint64_t threads_untold(const struct ktr__ticks_told *told)
+{
+	uint64_t period_ns = __atomic_load_n(&threads_period_ns, __ATOMIC_ACQUIRE);
+	uint64_t due = period_ns ? threads_due(threads_ns(CLOCK_THREAD_CPUTIME_ID), told->first_ns, period_ns) : 0;
+
+	return due > told->n ? due - told->n : 0;
+}
+
+uint64_t ktr__profile_disarm(const struct ktr__ticks_told *told)
 {
 	struct ktr__profiled *thread = threads_own();
+	bool has_timer = thread && __atomic_load_n(&thread->timer, __ATOMIC_ACQUIRE);
 	sigset_t set, before;
 	uint64_t n;
 
-	if (!thread)
+	if (!thread && !told)
 		return 0;
 	sigemptyset(&set);
 	sigaddset(&set, threads_signal);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
-	n = threads_missing(thread);
-	threads_free(thread);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	n = told && !has_timer ? threads_untold(told) : threads_missing(thread);
+	if (thread)
+		threads_free(thread);
+	/* Who gives timers may be about to give it one yet: that stays silent. */
+	if (!told)
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return n;
 }
 
@@ -327,7 +353,12 @@ bool ktr__profile_has(uint32_t tid)
 
 int ktr__profile_add(uint32_t tid, bool late)
 {
-	return ktr__profile_has(tid) ? 0 : threads_arm(tid, NULL, late);
+	return ktr__profile_has(tid) ? 0 : threads_arm(tid, NULL, late, NULL);
+}
+
+int ktr__profile_go_on(uint32_t tid, const struct ktr__ticks_told *told)
+{
+	return ktr__profile_has(tid) ? 0 : threads_arm(tid, NULL, false, told);
 }
 
 /* As of a scan. Whose name has to be looked at costs more. */
@@ -336,7 +367,7 @@ static int threads_meet(uint32_t tid, bool late, bool (*refuses)(uint32_t tid))
 	if (!tid || ktr__profile_has(tid) || ktr__profile_is_ours(tid))
 		return 0;
 	if (!refuses || !refuses(tid))
-		return threads_arm(tid, NULL, late);
+		return threads_arm(tid, NULL, late, NULL);
 	ktr__profile_refuse(tid);
 	return 0;
 }

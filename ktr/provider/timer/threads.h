@@ -18,12 +18,17 @@ struct ktr__stack_range {
 	uint64_t low, high;
 };
 
+/* What somebody else has told of a thread: when its first tick was due, by its CPU time, and how many were told. */
+struct ktr__ticks_told {
+	uint64_t first_ns, n;
+};
+
 struct ktr__profiled {
 	uint32_t tid;	/* 0: nobody's. Atomic */
 	int32_t timer;	/* + 1; 0: none. Who exchanges it for 0 deletes it. Atomic */
 	uint64_t first_ns; /* of its CPU time: when the timer runs out for the first time */
 	uint64_t n_late;   /* [ticks] due before it was found: told with its first signal, or as it ends */
-	uint64_t n_came;   /* [ticks] that its signals stood for; written by the thread's handler alone */
+	uint64_t n_came;   /* [ticks] that its signals stood for, or that were told before; written by its handler alone */
 	struct ktr__stack_range stack;
 	uint32_t is_refused; /* it is to have no timer. Atomic */
 	bool is_marked; /* its end will be seen; the thread's own */
@@ -41,8 +46,12 @@ void ktr__profile_stop(void);
  */
 int ktr__profile_arm(const struct ktr__stack_range *stack);
 
-/* The calling thread ends: how many ticks were due to it that did not come. */
-uint64_t ktr__profile_disarm(void);
+/*
+ * The calling thread ends: how many ticks were due to it that did not come. told: somebody else has told some, and it
+ * may have a timer since; if it has none, all that have been due since did not come, and it gets none any more that
+ * would tell of them. NULL: nobody has.
+ */
+uint64_t ktr__profile_disarm(const struct ktr__ticks_told *told);
 
 /* Ticks that were due to the calling thread and have not come by now; they count as told. */
 uint64_t ktr__profile_missing(void);
@@ -67,8 +76,9 @@ bool ktr__profile_is_ours(uint32_t tid);
 /* Has one a timer, or is to have none? */
 bool ktr__profile_has(uint32_t tid);
 
-/* A timer for one that runs already, as of a scan. 0 or -errno. */
+/* A timer for one that runs already, as of a scan; or that tells what comes after what was told. 0 or -errno. */
 int ktr__profile_add(uint32_t tid, bool late);
+int ktr__profile_go_on(uint32_t tid, const struct ktr__ticks_told *told);
 
 /* Threads that have ended unseen leave their timers. */
 void ktr__profile_reap(void);

@@ -129,9 +129,10 @@ static void what_was_due_before_the_event_is_known(void)
 static void one_that_ends_before_its_event_stays_until_that_is_told(void)
 {
 	struct ktr__followed *own = begin();
+	struct ktr__ticks_told told;
 
 	CU_ASSERT_EQUAL(ktr__followed_arm(), 0);
-	CU_ASSERT(ktr__followed_disarm());
+	CU_ASSERT_EQUAL(ktr__followed_disarm(&told), KTR__FOLLOWED_IS_TOLD);
 	answer = -ESRCH;
 	ktr__followed_settle();
 	CU_ASSERT_EQUAL(ktr__followed_adopt(own), -ESRCH);
@@ -152,11 +153,12 @@ static void one_that_ends_before_its_event_stays_until_that_is_told(void)
 static void one_that_ends_while_it_is_taken_in_has_ended(void)
 {
 	struct ktr__followed *own = begin();
+	struct ktr__ticks_told told;
 	uint32_t whose = 0;
 
 	CU_ASSERT_PTR_EQUAL(followed_take((uint32_t)gettid(), &whose), own);
 	CU_ASSERT_EQUAL(ktr__followed_arm(), -EEXIST);
-	CU_ASSERT(ktr__followed_disarm());
+	CU_ASSERT_EQUAL(ktr__followed_disarm(&told), KTR__FOLLOWED_IS_TOLD);
 	ktr__followed_each(see);
 	CU_ASSERT_EQUAL(n_seen, 0);
 	followed_begin(own, false);
@@ -169,13 +171,21 @@ static void one_that_ends_while_it_is_taken_in_has_ended(void)
 static void where_one_is_refused_others_do_not_try(void)
 {
 	struct ktr__followed *own = begin();
+	struct ktr__ticks_told told;
 
 	CU_ASSERT_EQUAL(ktr__followed_arm(), 0);
 	answer = -EMFILE;
 	ktr__followed_settle();
 	CU_ASSERT_EQUAL(ktr__followed_adopt(own), -EMFILE);
+	own->n_told = 7;
+	CU_ASSERT_FALSE(ktr__followed_told(own, own->tid, &told));
 	CU_ASSERT(ktr__followed_refuse(own));
-	CU_ASSERT_FALSE(ktr__followed_disarm());
+	CU_ASSERT(ktr__followed_told(own, own->tid, &told));
+	CU_ASSERT_FALSE(ktr__followed_told(own, own->tid + 1, &told));
+	told.n = 0;
+	CU_ASSERT_EQUAL(ktr__followed_disarm(&told), KTR__FOLLOWED_WAS_REFUSED);
+	CU_ASSERT(told.n == 7 && told.first_ns == own->first_ns);
+	CU_ASSERT_EQUAL(ktr__followed_disarm(&told), KTR__FOLLOWED_STRANGER);
 	CU_ASSERT_FALSE(ktr__followed_has((uint32_t)gettid()));
 	CU_ASSERT_EQUAL(ktr__followed_arm(), -EMFILE);
 	ktr__followed_retry();
@@ -197,12 +207,13 @@ static void in_the_child_of_a_fork_nobody_is_there(void)
 	pid = fork();
 	if (pid == 0) {
 		uint32_t parent = (uint32_t)getppid();
+		struct ktr__ticks_told told;
 
 		ktr__followed_forked();
 		ktr__followed_each(see);
 		if (n_seen || ktr__followed_has(parent) || ktr__followed_has((uint32_t)gettid()))
 			_exit(1);
-		if (ktr__followed_disarm() || ktr__followed_arm() != -ESRCH || ktr__followed_add(parent, false))
+		if (ktr__followed_disarm(&told) || ktr__followed_arm() != -ESRCH || ktr__followed_add(parent, false))
 			_exit(2);
 		if (ktr__followed_start(&ask, NULL) || ktr__followed_arm())
 			_exit(3);
