@@ -6,6 +6,13 @@
  * before it, and so does whatever else the thread was seen to do. Gaps that nobody has claimed when a later call
  * is told, or at the end, are told without a stack.
  *
+ * A timer's sample brings all ticks that were due since the one before, for the kernel looks at timers in its own tick
+ * (ktr/provider/timer/threads.c). But each time that the kernel looks finds a thread, while that runs, in any of its
+ * places as likely as in another, whenever it looked before: what is drawn with the same chance has the same weight
+ * (Horvitz and Thompson, Journal of the American Statistical Association 47, 1952). So stacks of a thread that follow
+ * each other share what was due by then. If each had what it brings, what a thread does last before it sleeps would
+ * have more than its share: a twentieth of its time, where it sleeps as often as the kernel looks.
+ *
  * The kernel's clock is converted, so its times may be a moment off: a switch back may seem to come after what the
  * thread did next (SAMPLER_SKEW_NS). Such a call waits for it.
  */
@@ -25,6 +32,7 @@
 #define SAMPLER_GAPS	65536u	/* of a thread that are kept: older ones are told as they are */
 #define SAMPLER_KERNEL	(1ull << 63) /* addresses from here on are the kernel's */
 #define SAMPLER_STACK	1032u	/* [bytes] as long as the provider's are */
+#define SAMPLER_TOGETHER 32u	/* samples of a thread that share what was due: an eighth of a second, at 250 ticks */
 
 /* Of a site, beyond enum ktr__kernel_site. */
 enum {
@@ -47,6 +55,18 @@ struct sampler_call {
 	struct ktr_event_bytes bytes;
 };
 
+/* Samples that are told together. */
+struct sampler_held {
+	struct sampler_kept {
+		struct ktr__sample sample;
+		uint64_t time_ns;
+		struct ktr_event_bytes bytes;
+		char *stack; /* owned */
+	} *kept; /* owned */
+	uint32_t n, room;
+	uint64_t n_ticks, ns; /* theirs together */
+};
+
 struct ktr__sampler_thread {
 	const struct ktr_reader_thread *thread;
 	uint64_t since_ns; /* off the CPU; 0: it is on it, or nobody knows */
@@ -56,6 +76,7 @@ struct ktr__sampler_thread {
 	struct sampler_gap *gap; /* owned */
 	uint32_t n_gaps, room;
 	struct sampler_call call; /* to_ns 0: none; one whose last gap has not ended, as it seems */
+	struct sampler_held held;
 };
 
 /* ---- sites ---- */
@@ -212,6 +233,63 @@ static void sampler_fault(struct ktr__sampler_thread *t, const struct ktr_event 
 	}
 }
 
+/* ---- samples ---- */
+
+static uint64_t sampler_part(uint64_t whole, uint32_t i, uint32_t n)
+{
+	return whole * (i + 1) / n - whole * i / n;
+}
+
+/* Those that are held are told, with like shares. */
+static int sampler_let_go(struct ktr__sampler *sampler, struct ktr__sampler_thread *t)
+{
+	struct sampler_held *held = &t->held;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < held->n; i++) {
+		struct sampler_kept *kept = &held->kept[i];
+		const struct ktr_event at = { .time_ns = kept->time_ns, .thread = t->thread };
+
+		kept->bytes.bytes = kept->stack;
+		kept->sample.stack = &kept->bytes;
+		kept->sample.n_ticks = sampler_part(held->n_ticks, i, held->n);
+		kept->sample.ns = sampler_part(held->ns, i, held->n);
+		rc = rc ? rc : sampler->found(sampler->context, &at, &kept->sample);
+		free(kept->stack);
+	}
+	held->n = 0;
+	held->n_ticks = held->ns = 0;
+	return rc;
+}
+
+static int sampler_hold(struct sampler_held *held, uint64_t ns, const struct ktr__sample *sample)
+{
+	struct sampler_kept kept = { .sample = *sample, .time_ns = ns, .bytes = *sample->stack };
+	int rc = ktr__array_grow(&held->kept, &held->room, held->n, sizeof(*held->kept));
+
+	kept.stack = rc ? NULL : malloc(sample->stack->n_bytes + 1u);
+	if (!kept.stack)
+		return -ENOMEM;
+	memcpy(kept.stack, sample->stack->bytes, sample->stack->n_bytes);
+	held->kept[held->n++] = kept;
+	held->n_ticks += sample->n_ticks;
+	held->ns += sample->ns;
+	return 0;
+}
+
+static int sampler_sampled(struct ktr__sampler *sampler, struct ktr__sampler_thread *t,
+			   const struct ktr_event *event, const struct ktr__sample *sample)
+{
+	int has_place = sample->how == KTR__SAMPLE_USER || sample->how == KTR__SAMPLE_KERNEL;
+	int rc = has_place ? sampler_hold(&t->held, event->time_ns, sample) : 0;
+
+	if (!rc && (!has_place || t->held.n == SAMPLER_TOGETHER))
+		rc = sampler_let_go(sampler, t);
+	return rc || has_place ? rc : sampler->found(sampler->context, event, sample);
+}
+
+/* ---- calls ---- */
+
 static void sampler_call_of(struct sampler_call *call, const struct ktr_event *event)
 {
 	const struct ktr_event_bytes *what = &event->str[2], *stack = &event->str[3];
@@ -265,18 +343,20 @@ int ktr__sampler_event(struct ktr__sampler *sampler, const struct ktr_event *eve
 		return 0;
 	if (sampler->wants_off && strncmp(event->thread->name, "ktr-", 4) == 0)
 		return 1; /* one of our own */
-	if (kind == SAMPLER_SAMPLE) {
-		ktr__sample_of(event, &sample);
-		/* In the kernel it may be on its way out of what it waited for. */
-		if (sample.how != KTR__SAMPLE_KERNEL && event->thread->id < sampler->n_threads &&
-		    sampler->thread[event->thread->id])
-			sampler_goes_on(sampler->thread[event->thread->id]);
+	if (kind == SAMPLER_SAMPLE && ktr__sample_of(event, &sample) && sampler->at_once) {
 		rc = sampler->found(sampler->context, event, &sample);
 		return rc ? rc : 1;
 	}
 	t = sampler_thread(sampler, event->thread);
 	if (!t)
 		return -ENOMEM;
+	if (kind == SAMPLER_SAMPLE) {
+		/* In the kernel it may be on its way out of what it waited for. */
+		if (sample.how != KTR__SAMPLE_KERNEL)
+			sampler_goes_on(t);
+		rc = sampler_sampled(sampler, t, event, &sample);
+		return rc ? rc : 1;
+	}
 	if (kind == SAMPLER_CALL)
 		rc = sampler_called(sampler, t, event);
 	else if (kind == KTR__KERNEL_MAJOR || kind == KTR__KERNEL_MINOR)
@@ -308,7 +388,9 @@ int ktr__sampler_finish(struct ktr__sampler *sampler)
 			continue;
 		t->on_ns += t->on_since_ns ? sampler->last_ns - t->on_since_ns : 0;
 		t->on_since_ns = 0;
-		rc = sampler_gap(sampler, t, sampler->last_ns);
+		rc = sampler_let_go(sampler, t);
+		if (rc == 0)
+			rc = sampler_gap(sampler, t, sampler->last_ns);
 		if (rc == 0)
 			rc = sampler_claim(sampler, t, NULL, UINT64_MAX);
 	}
@@ -340,6 +422,9 @@ void ktr__sampler_free(struct ktr__sampler *sampler)
 {
 	for (uint32_t i = 0; i < sampler->n_threads; i++)
 		if (sampler->thread[i]) {
+			for (uint32_t k = 0; k < sampler->thread[i]->held.n; k++)
+				free(sampler->thread[i]->held.kept[k].stack);
+			free(sampler->thread[i]->held.kept);
 			free(sampler->thread[i]->gap);
 			free(sampler->thread[i]);
 		}

@@ -19,13 +19,17 @@
 struct ktr__sampler_thread;
 
 struct ktr__sampler {
-	/* event: its thread and time alone count, of one that is off the CPU. Returns 0 or an error of its own. */
+	/*
+	 * event: its thread and time alone count, but for samples that are told at once. Returns 0 or an error of
+	 * its own.
+	 */
 	int (*found)(void *context, const struct ktr_event *event, const struct ktr__sample *sample);
 	void *context;
 	uint8_t *kind; /* owned; by site */
 	unsigned n_sites;
 	struct ktr__sampler_thread **thread; /* owned, each too; by id */
 	uint32_t n_threads;
+	int at_once; /* samples on the CPU are told as they come, with what they bring. Set after init() */
 	int wants_off; /* the trace has calls that waited */
 	int has_switches; /* some thread's were seen */
 	uint64_t first_ns, last_ns; /* of all events */
@@ -36,7 +40,9 @@ int ktr__sampler_init(struct ktr__sampler *sampler, const struct ktr_reader *rea
 		      int (*found)(void *context, const struct ktr_event *event, const struct ktr__sample *sample),
 		      void *context);
 
-/* 1: it was a sample, or tells of one; 0: neither. Or what found() has returned, or -ENOMEM. */
+/*
+ * 1: it was a sample, or tells of one, which may be told later; 0: neither. Or what found() has returned, or -ENOMEM.
+ */
 int ktr__sampler_event(struct ktr__sampler *sampler, const struct ktr_event *event);
 void ktr__sampler_loss(struct ktr__sampler *sampler);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples as `perf script` prints them, which most programs that draw profiles read: of each a line, then its
- * stack, the innermost frame first, and an empty line. The period is the time that the sample stands for.
+ * stack, the innermost frame first, and an empty line. The period is the time since the sample before, as it is in the
+ * trace.
  */
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_set.h"
@@ -63,6 +64,7 @@ static int perf_begin(struct ktr__export *e)
 	int rc = ktr__stack_set_begin(set, e->symbols, e->reader);
 
 	set->on_cpu_only = 1;
+	set->sampler.at_once = 1;
 	return rc;
 }
 
