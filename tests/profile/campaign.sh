@@ -33,7 +33,8 @@ for what; do
 					>"$dir/said" 2>"$dir/err" ||
 					{ cat "$dir/err"; failed=1; }
 				printf '%s Hz, seed %s, %s: ' "$rate" "$seed" $what
-				"$ktr" json "$dir/t" | python3 tests/profile/truth.py "$dir/said" "$rate" ||
+				"$ktr" export speedscope -o "$dir/speedscope" "$dir/t" 2>"$dir/log" || cat "$dir/log"
+				python3 tests/profile/truth.py "$dir/said" "$rate" "$dir/speedscope" ||
 					{ tail -n 1 "$dir/err"; failed=1; }
 			done
 		done
@@ -59,7 +60,8 @@ for what; do
 				wait $pid
 				wait $profiler || { cat "$dir/err"; failed=1; }
 				printf '%s Hz, seed %s, %s: ' "$rate" "$seed" $what
-				"$ktr" json "$dir/t" | python3 tests/profile/truth.py "$dir/said" "$rate" ||
+				"$ktr" export speedscope -o "$dir/speedscope" "$dir/t" 2>"$dir/log" || cat "$dir/log"
+				python3 tests/profile/truth.py "$dir/said" "$rate" "$dir/speedscope" ||
 					{ tail -n 1 "$dir/err"; failed=1; }
 			done
 		done

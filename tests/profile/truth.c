@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that are busy for known shares of their time, in two places, in bursts of random lengths: truth SEED MS
- * [wait [masked]]. Each says "THREAD NS-OF-CPU-TIME NS-IN-PLACE-A NS-IN-PLACE-B" of itself. MS: of the busiest's CPU time.
+ * [wait [masked]]. Each says "THREAD NS-OF-CPU-TIME NS-IN-PLACE-A NS-IN-PLACE-B" of itself, but for the main one, which
+ * says "THREAD". MS: of the busiest's CPU time.
  * Then 200 threads that live for 20 ms of it at most; where it waits for a line of input, of 60 to 80 ms. masked:
  * all of them have all signals blocked.
  */
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
 	seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	whole_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 2000) * 1000000;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("%d\n", getpid());
 	if (argc > 3) {
 		short_ns = 60000000;
 		if (read(0, *argv, 1) < 0)

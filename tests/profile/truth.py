@@ -2,34 +2,49 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What ktr profile says of threads, beside their own clocks.
 
-truth.py TRUTH-OUTPUT HZ < events as `ktr json` prints them
+truth.py TRUTH-OUTPUT HZ SPEEDSCOPE-FILE, as `ktr export speedscope` writes it of the trace
 
 Time: each thread's sum is its CPU time, to two periods and what its beginning and end take. Never a sample of a thread
-that did not run. Places: each stack is a draw of where the thread is; the share of place_a among them, weighted, is
-compared with what the thread's clock says. The squares of all errors, in standard errors, add up to chi-square: its
-tail is to be above 0.001. Of threads that live for a moment the sums over all are compared, so that too few stacks of
-one do not make it a normal distribution's."""
+that did not run. Places: each stack is a draw of where the thread is, with the time that it stands for as its weight; the
+share of place_a among them is compared with what the thread's clock says. Draws of unlike weights are worth fewer than
+they are: the variance of their mean is that of one, times the sum of the squares of the weights by the square of their sum
+(Kish, Survey Sampling, 1965, 11.7), which the errors here have. What was due before the first stack and after the last one
+has none: it counts for that one. The squares of all errors, in standard errors, add up to chi-square: its tail is to be
+above 0.001. Of threads that live for a moment the sums over all are compared, so that too few stacks of one do not make it
+a normal distribution's."""
 import collections, json, math, sys
 
-said = {}
+said, main = {}, None
 for line in open(sys.argv[1]):
-    tid, cpu, a, b = map(int, line.split())
-    said[tid] = (cpu, a, b)
+    tid, *of = map(int, line.split())
+    if of:
+        said[tid] = tuple(of)
+    else:
+        main = tid
 period = 1e9 / float(sys.argv[2])
 total = collections.Counter()
 weights = collections.defaultdict(lambda: {"a": [], "b": [], "else": []})
-main = None
-for line in sys.stdin:
-    event = json.loads(line)
-    if event["type"] != "event" or event["class"] != "profile":
-        continue
-    tid, args = event["tid"], event["args"]
-    main = main or event["pid"]
-    total[tid] += args["ns"]
-    names = {frame.get("sym", "").split("+")[0] for frame in args["stack"]}
-    where = "a" if "place_a" in names else "b" if "place_b" in names else "else"
-    if args["how"] in ("user", "kernel"):
-        weights[tid][where].append(args["ns"])
+trace = json.load(open(sys.argv[3]))
+names = [frame["name"] for frame in trace["shared"]["frames"]]
+n_stacks = collections.Counter()
+NONE = ("[not seen]", "[lost]", "[signals blocked]")
+for thread in trace["profiles"]:
+    tid = int(thread["name"].rsplit(" ", 1)[1])
+    total[tid] += sum(thread["weights"])
+    draws, early = [], 0
+    for stack, ns in zip(thread["samples"], thread["weights"]):
+        stack = {names[i] for i in stack}
+        if stack & set(NONE):
+            if draws:
+                draws[-1][1] += ns
+            else:
+                early += ns
+            continue
+        draws.append(["a" if "place_a" in stack else "b" if "place_b" in stack else "else", ns + early])
+        early = 0
+    for where, ns in draws:
+        weights[tid][where].append(ns)
+    n_stacks[tid] += len(draws)
 
 wrong = []
 def say(text):
@@ -38,10 +53,8 @@ def say(text):
 for tid in total:
     if tid not in said and tid != main:
         say(f"samples of thread {tid}, which did not run")
-n_stacks = 0
 for tid, (cpu, a, b) in said.items():
     off = total[tid] - cpu
-    n_stacks += sum(len(w) for w in weights[tid].values())
     # Of 200 short threads one may have begun while the machine was busy: a thread's first page faults.
     if abs(off) > 2 * period + 0.01 * cpu + 3e6:
         say(f"thread {tid}: {total[tid]} ns instead of {cpu}")
@@ -62,6 +75,7 @@ long = [tid for tid, (cpu, *_ ) in said.items() if cpu > 25e6]
 short = [tid for tid in said if tid not in long]
 groups = [[tid] for tid in long] + ([short] if short else [])
 square = n = 0
+scores = []
 for group in groups:
     result = z(group)
     if result is None:
@@ -69,6 +83,7 @@ for group in groups:
     score, got, share, stacks = result
     square += score * score
     n += 1
+    scores.append(score)
     if abs(score) > 5:
         say(f"threads {group[:3]}: {100 * got:.2f} % in place_a instead of {100 * share:.2f}, {score:.1f} standard errors")
 
@@ -80,8 +95,9 @@ tail = chi_tail(square, n) if n else 1
 if tail < 0.001:
     say(f"chi-square {square:.1f} of {n}: {tail:.5f}")
 cpu = sum(c for c, *_ in said.values())
-print(f"{len(said)} threads, {cpu / 1e9:.2f} s by their clocks, {sum(total[t] for t in said) / 1e9:.2f} s by samples, {n_stacks} stacks, "
-      f"chi-square {square:.1f} of {n} ({tail:.3f})")
+print(f"{len(said)} threads, {cpu / 1e9:.2f} s by their clocks, {sum(total[t] for t in said) / 1e9:.2f} s by samples, "
+      f"{sum(n_stacks[t] for t in said)} stacks, chi-square {square:.1f} of {n} ({tail:.3f})"
+      + ("" if len(scores) > 8 else ":" + "".join(f" {score:+.1f}" for score in scores)))
 for text in wrong[:5]:
     print("FAILED:", text)
 sys.exit(bool(wrong))
