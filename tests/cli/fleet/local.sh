@@ -36,7 +36,7 @@ is "top of one" "$(rows class,site,events,threads top --host one | LC_ALL=C sort
 for host in one two; do
 	[ $host = one ] && set -- one/a one/b || set -- two/a
 	is "span of $host" "$(rows grp,id,spans span request --host $host | awk -F, '{ n[$1 "," $2] += $3 } END { for (k in n) print k "," n[k] }' | LC_ALL=C sort)" \
-		"$(added "SELECT grp, id, count(dur), 0 FROM spans WHERE grp = 'request' AND NOT unsure GROUP BY 1, 2" "$@" | sed 's/,0$//')"
+		"$(added "SELECT grp, id, count(dur), 0 FROM spans WHERE grp = 'request' AND NOT unsure AND dur NOT NULL GROUP BY 1, 2" "$@" | sed 's/,0$//')"
 done
 is "slow" "$(rows dur_ns slow --host one)" \
 	"$(for t in one/a one/b; do sql $t "SELECT dur FROM spans WHERE kind = 'span' AND NOT unsure AND dur NOT NULL"; done | sort -rn | head -n 20)"
@@ -46,11 +46,16 @@ while IFS=, read -r host ts dur trace; do
 	is "a slow one of $host" "$(sql "${trace#all/}" "SELECT count(*) FROM spans, trace WHERE dur = $dur AND time + first_ns + utc_offset_ns = $ts")" 1
 done <slow
 is "losses" "$(rows host,lost,worst losses | grep "^$machine,")" "$machine,$(sql lossy 'SELECT sum(events), max(events) FROM losses')"
+# Of all that either has: a thread of one of them may have lost all of its spans.
+ended="kind = 'span' AND NOT unsure AND dur NOT NULL"
 is "diff" "$(rows grp,id,spans_a,spans_b,p50_b_ns,p99_b_ns diff one two | LC_ALL=C sort)" \
-	"$(added "SELECT grp, id, count(dur), 0 FROM spans WHERE kind = 'span' AND NOT unsure GROUP BY 1, 2" one/a one/b | sed 's/,0$//' |
+	"$({
+		for t in one/a one/b; do sql $t "SELECT grp, id, count(*) FROM spans WHERE $ended GROUP BY 1, 2"; done
+		sql two/a "SELECT DISTINCT grp, id, 0 FROM spans WHERE $ended"
+	} | awk -F, '{ n[$1 "," $2] += $3 } END { for (k in n) print k "," n[k] }' | LC_ALL=C sort |
 		while IFS=, read -r grp id n; do
 			echo "$grp,$id,$n,$(sql two/a "SELECT count(dur), coalesce(quantile(dur, .5), 0), coalesce(quantile(dur, .99), 0) FROM spans
-				WHERE kind = 'span' AND NOT unsure AND grp = '$grp' AND id = '$id'")"
+				WHERE $ended AND grp = '$grp' AND id = '$id'")"
 		done)"
 lost=$(for t in one/a one/b two/a lossy; do sql $t 'SELECT lost FROM trace'; done | awk '{ n += $1 } END { print n }')
 unsure=$(for t in one/a one/b two/a lossy; do sql $t 'SELECT sum(unsure) FROM spans'; done | awk '{ n += $1 } END { print n }')
