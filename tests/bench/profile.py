@@ -10,11 +10,16 @@ and the whole interruption of which a timer's sample is a part, by the kernel's 
 rate a sample costs the same: below the tick's it is not every tick that has one, above it a sample stands for several.
 
 Perf events: the time that the thread misses, and the CPU time of all of ktr's threads in the process, that of the trace's
-writer, too. With a handler that does nothing it is the same profiler in the same program: events, rings, rounds and the
-writer are there, but the class `profile` is off, so that each sample is read, counted and thrown away; what finds a stack,
-records it and writes it is all that ktr's has more. The first second of each does not count: what a trace takes to begin is
-not a sample's, and is printed by itself. Beside it, with no limit, a thread that only empties such a ring, as often, and has
-no trace to write: what is more than that is not of a sample either, but of each second.
+writer, too. Here the source is all that brings a sample to whom it is for, the handler is what that one does with it. The
+baseline that the limit is of is the same source with a handler that does nothing: the same profiler in the same program, with
+its events, rings, rounds and writer, but the class `profile` is off, so that each sample is read, counted and thrown away. So
+finding a stack, recording it and writing it is all that ktr's has more: it is a limit on the handler, not on the source. For
+the source there is another baseline beside it, with no limit: a thread that only empties such a ring, as often, looks at
+nothing in it, and has no trace to write. What ktr has more than that, in a second, is printed below: it is mostly the round
+itself, which looks at every thread, and the trace's writer, and does not grow as samples do; at a low rate there are few
+samples to bear it.
+
+The first second of each does not count: what a trace takes to begin is not a sample's, and is printed by itself.
 
 Processes take turns; medians over the rounds.
 """
@@ -98,15 +103,19 @@ def medians(of):
 
 if perf_empty:
     none = medians(perf_none)
+    more = {}
     print("\nby perf events, ns of each sample: of the thread, of ktr's threads, together\n")
     print(f"{'rate':>6}{'a ring emptied':>26}{'handler does nothing':>27}{'ktr':>26}{'':>8}")
     for rate in RATES:
         all = [medians(of[rate]) for of in (perf_bare, perf_empty, perf_own)]
         all = [tuple((x - n) / rate for x, n in zip(of[:2], none)) for of in all]
         ratio = sum(all[2]) / sum(all[1])
+        more[rate] = sum(all[0]), sum(all[2])
         missed += ratio > LIMIT
         print(f"{rate:6}" + " ".join(f"{of[0]:8.0f} +{of[1]:6.0f} ={sum(of):7.0f}" for of in all) + f"{ratio:6.2f} x"
               + (": MISSED" if ratio > LIMIT else ""))
+    print("\nktr more than a ring emptied, in a second: "
+          + ", ".join(f"{(own - bare) * rate / 1e3:.0f} us at {rate} Hz ({own / bare:.2f} x)" for rate, (bare, own) in more.items()))
     begin = statistics.median(medians(of)[2] for of in perf_own.values())
     print(f"\nktr's threads, until the second after the program began, once: {begin / 1e6:.1f} ms\n")
 print(f"of the signal alone, and of such samples, {LIMIT} x at most: " + ("all limits hold" if not missed else f"{missed} are missed"))
