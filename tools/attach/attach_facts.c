@@ -5,6 +5,7 @@
 #include "ktr/provider/syscall/tracee_proc.h"
 #include "tools/attach/inject_maps.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define FACTS_CAP_SYS_PTRACE 19
 #define FACTS_KERNEL_THREAD  0x200000ul /* PF_KTHREAD of the kernel's sched.h */
+#define FACTS_QUEUE	     0x19800202 /* its MQUEUE_MAGIC */
 
 #if defined(__x86_64__)
 #define FACTS_MACHINE EM_X86_64
@@ -166,6 +169,35 @@ static void facts_objects(const char *proc, struct attach_facts *facts)
 	free(maps);
 }
 
+/* The file of a message queue says whom it is to notify: mq_overview(7), "Mounting the message queue filesystem". */
+static int facts_queue(const char *path, pid_t pid)
+{
+	char text[256] = "";
+	struct statfs of;
+	const char *at;
+
+	if (statfs(path, &of) || of.f_type != FACTS_QUEUE || ktr__tracee_text(path, text, sizeof(text)) <= 0)
+		return 0;
+	at = strstr(text, "NOTIFY_PID:");
+	return at && atol(at + strlen("NOTIFY_PID:")) == pid;
+}
+
+static void facts_notified(const char *proc, struct attach_facts *facts)
+{
+	char path[PATH_MAX];
+	const struct dirent *at;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/%d/fd", proc, (int)facts->pid);
+	dir = opendir(path);
+	while (dir && !facts->is_notified && (at = readdir(dir)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%d/fd/%s", proc, (int)facts->pid, at->d_name);
+		facts->is_notified = at->d_name[0] != '.' && facts_queue(path, facts->pid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 void attach_facts(const char *proc, pid_t pid, struct attach_facts *facts)
 {
 	char path[PATH_MAX];
@@ -185,4 +217,5 @@ void attach_facts(const char *proc, pid_t pid, struct attach_facts *facts)
 	facts_differs(proc, pid, "root", facts->root, sizeof(facts->root));
 	facts_program(proc, facts);
 	facts_objects(proc, facts);
+	facts_notified(proc, facts);
 }

@@ -26,6 +26,7 @@ struct attach_facts {
 	int yama;       /* kernel.yama.ptrace_scope; 0 where there is none */
 	int may_ptrace; /* we have CAP_SYS_PTRACE */
 	int undumpable; /* its files in /proc are not its user's */
+	int is_notified; /* a message queue is to notify it, mq_notify(3) */
 	int other_user, other_pid, other_mount; /* its namespace of that kind is not ours */
 	char root[256]; /* its root directory, if that is not ours; else "" */
 	enum attach_libc libc;

@@ -152,6 +152,12 @@ static int refuse_rules(const struct attach_facts *facts, int force, struct ktr_
 			"a filter of its system calls (seccomp(2)) may end it for those that the "
 			"agent makes: -f tries it all the same%s",
 			refuse_instead(facts));
+	if (facts->is_notified && !force)
+		return ktr_error_set(
+			err, EBUSY,
+			"a message queue is to notify it (mq_notify(3)), which would end: threads of the agent's have "
+			"tables of descriptors of their own: -f attaches all the same%s",
+			refuse_instead(facts));
 	return 0;
 }
 

@@ -136,6 +136,22 @@ fi
 exec 9>&-
 wait $host || fail "a queue: $?"
 host=
+# To attach would be such a table, too: it is refused, and said.
+if [ -n "$attaches" ] && grep -q 'is open' "$dir/said"; then
+	"$prog" queue <"$dir/line" >"$dir/said" &
+	host=$!
+	exec 9>"$dir/line"
+	echo >&9
+	await 'grep -q open "$dir/said"'
+	status 1 "$ktr" profile -p $host -d 100ms -o "$dir/q2"
+	grep -q 'a message queue is to notify it (mq_notify(3)), which would end: .*: -f attaches all the same' "$dir/err" ||
+		fail "attached, a queue: $(cat "$dir/err")"
+	echo >&9
+	exec 9>&-
+	wait $host || fail "attached, a queue: $?"
+	host=
+	is 'attached, a queue' "$(grep notified "$dir/said")" 'notified 1'
+fi
 
 # ---- no event for some ----
 
@@ -147,6 +163,11 @@ for how in 0 3 steady once; do
 	[ $how = once ] || told "refused, $how" 'some threads can have no perf event (Too many open files), and have timers'
 done
 
+# For none of very many, of which many are told so at once: what each has run until it has its timer is its, too.
+rm -rf "$dir/t"
+LD_PRELOAD=$dir/shim.so PERF_SHIM=crowd timeout 300 "$ktr" profile -o "$dir/t" "$prog" many 200 10 >"$dir/out" 2>"$dir/err" ||
+	fail "refused, a crowd: $? $(cat "$dir/err")"
+agree t 'refused, a crowd' 8000000 0
 # None yet, before they end: their time is told; also of one that is found before it has told of itself.
 for how in late found; do
 	rm -rf "$dir/t"

@@ -3,9 +3,11 @@
  * To be preloaded behind the agent: of perf_event_open(2) for another thread's, that many succeed, PERF_SHIM, and
  * all others fail with EMFILE; "once": those alone fail whose period is a random one, of a thread that begins;
  * "steady": all others. "late": each is asked for only when the thread has ended; "found": likewise, and a thread
- * begins, for the profiler, when one has been asked for it by another thread.
+ * begins, for the profiler, when one has been asked for it by another thread. "crowd": all fail, when there are 150
+ * threads.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -19,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NAPS 20000 /* of 1 ms */
+#define NAPS  20000 /* of 1 ms */
+#define CROWD 150
 
 static pid_t asked; /* whom an event was asked for last. Atomic */
 
@@ -37,18 +40,6 @@ static long shim_call(long number, const long *arg)
 	return code;
 }
 
-static int shim_refuses(const struct perf_event_attr *attr, pid_t tid)
-{
-	static int n;
-	const char *how = getenv("PERF_SHIM");
-
-	if (!how || !tid || strcmp(how, "late") == 0 || strcmp(how, "found") == 0)
-		return 0;
-	if (strcmp(how, "once") == 0 || strcmp(how, "steady") == 0)
-		return (attr->sample_period == (1000000000 + 997 / 2) / 997) == (*how == 's');
-	return __atomic_fetch_add(&n, 1, __ATOMIC_RELAXED) >= atoi(how);
-}
-
 static int shim_is(const char *what)
 {
 	const char *how = getenv("PERF_SHIM");
@@ -61,6 +52,32 @@ static void shim_nap(void)
 	const struct timespec nap = { 0, 1000000 };
 
 	nanosleep(&nap, NULL);
+}
+
+static int shim_n_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static int shim_refuses(const struct perf_event_attr *attr, pid_t tid)
+{
+	static int n;
+	const char *how = getenv("PERF_SHIM");
+
+	if (!how || !tid || strcmp(how, "late") == 0 || strcmp(how, "found") == 0)
+		return 0;
+	for (int i = 0; strcmp(how, "crowd") == 0 && i < NAPS && shim_n_threads() < CROWD; i++)
+		shim_nap();
+	if (strcmp(how, "once") == 0 || strcmp(how, "steady") == 0)
+		return (attr->sample_period == (1000000000 + 997 / 2) / 997) == (*how == 's');
+	return __atomic_fetch_add(&n, 1, __ATOMIC_RELAXED) >= atoi(how);
 }
 
 /* Until the thread is there no more; but the main thread. */
