@@ -106,6 +106,7 @@ static int cmd_profile(int argc, char **argv)
 		return usage_error(argv[0], "-d and -f are of -p");
 	c.run.kernel |= c.off;
 	c.run.profile = probe;
+	c.run.profile_ns = 1000000000u / c.rate;
 	c.run.profile_source = c.source;
 	c.run.agent = 1;
 	return run_program(&c.run, argv + optind);

@@ -28,6 +28,7 @@
 #include "tools/ask/ask_heap.h"
 #include "tools/record/run_hold.h"
 #include "tools/record/run_live.h"
+#include "tools/record/run_profile.h"
 #include "tools/ask/ask_locks.h"
 #include "tools/record/run_standby.h"
 #include "tools/record/save.h"
@@ -492,6 +493,8 @@ static void run_summary(const struct run *run)
 	fprintf(stderr, "ktr: %s: %llu event%s%s%s, %llu lost%s%s%s; next: %s, %s\n", run->trace,
 		(unsigned long long)count.events, count.events == 1 ? "" : "s", alive ? " so far" : "", joined,
 		(unsigned long long)count.lost, run_why(&count, why, sizeof(why)), older, goes_on, dump, timeline);
+	if (run->profile && !alive && !n_older)
+		run_profile_say(run, count.events);
 }
 
 static const struct option_row run_rows[] = {

@@ -37,6 +37,7 @@ struct run {
 	const char *callers; /* and within calls of functions of these globs; NULL: whoever calls */
 	const char *statics; /* static probes, PROVIDER or PROVIDER:NAME, separated by commas */
 	const char *profile; /* the probe that samples its threads; NULL: none */
+	uint64_t profile_ns; /* the time between two samples of it */
 	unsigned profile_source; /* 0: as the environment says; 1: perf events; 2: timers; 3: any */
 	const char *heap; /* all, callers, or bytes between samples; NULL: nothing of memory */
 	const char *locks; /* kinds of events of locks, separated by commas */

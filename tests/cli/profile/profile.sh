@@ -95,9 +95,18 @@ agree t 'fork' 200040 60
 is 'processes with samples' "$("$ktr" json "$dir/t" --filter 'class == profile' | grep -o '"pid":[0-9]*' | sort -u | wc -l)" 2
 profile t -F 4999 -i "$prog" execs 12 || fail "execs: $(cat "$dir/err")"
 
+# What a program uses that another one starts, or becomes, is said.
+becomes='i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done; "$1" shares && exec "$1" shares'
+profile t /bin/sh -c "$becomes" sh "$prog" || fail "a shell: $(cat "$dir/err")"
+grep -q 'most of the CPU time, .*: /bin/sh started another program, or became one; -i samples those, too' "$dir/err" ||
+	fail "a shell: $(cat "$dir/err")"
+profile t -i /bin/sh -c "$becomes" sh "$prog" || fail "a shell, -i: $(cat "$dir/err")"
+grep -q 'most of the CPU time' "$dir/err" && fail "a shell, -i: $(cat "$dir/err")"
+
 # ---- what is made of it ----
 
 profile t "$prog" shares
+grep -q 'most of the CPU time' "$dir/err" && fail "its own time: $(cat "$dir/err")"
 "$ktr" report --profile "$dir/t" >"$dir/report" || fail report
 grep -q '^  burn .*%' "$dir/report" && grep -q 'samples were due' "$dir/report" || fail "report: $(cat "$dir/report")"
 "$ktr" flame "$dir/t" >"$dir/flame" || fail flame
