@@ -2,7 +2,8 @@
 /*
  * Threads that are off the CPU, each in a way of its own, in a function of that name. Each says
  * "TID KIND OFF-NS": what passed on the clock around its waits, less its CPU time meanwhile; of who waits for a CPU what
- * the kernel counted, to its end; and "TID wall NS", from its begin to its end. A kind that the machine does not allow says nothing.
+ * the kernel counted, to its end; "TID wall NS", from its first line to its end, and "TID made NS", from before it was
+ * made; and "TID cpu NS". A kind that the machine does not allow says nothing.
  * offcpu late: it waits for a line of input before it begins.
  */
 #define _GNU_SOURCE
@@ -54,6 +55,13 @@ static __attribute__((noinline)) void busy(uint64_t ns)
 static inline __attribute__((always_inline)) void nap(void)
 {
 	struct timespec time = { 0, NAP_NS };
+
+	nanosleep(&time, NULL);
+}
+
+static void rests(void)
+{
+	struct timespec time = { 0, 2000000 };
 
 	nanosleep(&time, NULL);
 }
@@ -159,6 +167,10 @@ static const struct kind {
 	      { "rwlocks", rwlocks }, { "conds", conds }, { "sems", sems },   { "pages", pages },
 	      { "queues", queues } };
 
+#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static uint64_t made_ns[N_KINDS];
+
 static void pin(void)
 {
 	cpu_set_t set, one;
@@ -177,7 +189,9 @@ static void *lives(void *context)
 {
 	const struct kind *kind = context;
 	uint64_t began = now_ns(CLOCK_MONOTONIC), began_cpu = now_ns(CLOCK_THREAD_CPUTIME_ID), from, cpu, off;
-	uint64_t queued;
+	uint64_t queued, end;
+	char said[256];
+	int n = 0;
 
 	pthread_setname_np(pthread_self(), kind->name);
 	if (kind->waits == queues)
@@ -191,11 +205,16 @@ static void *lives(void *context)
 	busy(100000000);
 	if (kind->waits == queues)
 		off = queued_ns() - queued;
+	/* What comes after the last reading is in the trace alone: who has just slept keeps its CPU for that long. */
+	rests();
+	end = now_ns(CLOCK_MONOTONIC);
+	cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - began_cpu;
 	if (kind->waits != pages || faults >= 0)
-		printf("%d %s %llu\n", gettid(), kind->name, (unsigned long long)off);
-	printf("%d wall %llu\n%d cpu %llu\n", gettid(), (unsigned long long)(now_ns(CLOCK_MONOTONIC) - began), gettid(),
-	       (unsigned long long)(now_ns(CLOCK_THREAD_CPUTIME_ID) - began_cpu));
-	return NULL;
+		n = snprintf(said, sizeof(said), "%d %s %llu\n", gettid(), kind->name, (unsigned long long)off);
+	n += snprintf(said + n, sizeof(said) - (size_t)n, "%d wall %llu\n%d made %llu\n%d cpu %llu\n", gettid(),
+		      (unsigned long long)(end - began), gettid(), (unsigned long long)(end - made_ns[kind - kinds]), gettid(),
+		      (unsigned long long)cpu);
+	return write(1, said, (size_t)n) == n ? NULL : context;
 }
 
 static void *competes(void *unused)
@@ -229,7 +248,7 @@ static void faults_end(void)
 
 int main(int argc, char **argv)
 {
-	pthread_t thread[sizeof(kinds) / sizeof(kinds[0])], other;
+	pthread_t thread[N_KINDS], other;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc > 1 && read(0, *argv, 1) != 1)
@@ -240,9 +259,11 @@ int main(int argc, char **argv)
 	pthread_mutex_lock(&mutex);
 	pthread_rwlock_wrlock(&rwlock);
 	pthread_create(&other, NULL, competes, NULL);
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (unsigned i = 0; i < N_KINDS; i++) {
+		made_ns[i] = now_ns(CLOCK_MONOTONIC);
 		pthread_create(&thread[i], NULL, lives, (void *)(uintptr_t)&kinds[i]);
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	}
+	for (unsigned i = 0; i < N_KINDS; i++)
 		sem_wait(&begun);
 	for (int i = 0; i < N_NAPS; i++) {
 		nap();
@@ -253,7 +274,7 @@ int main(int argc, char **argv)
 	pthread_mutex_unlock(&mutex);
 	pthread_rwlock_unlock(&rwlock);
 	faults_end();
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (unsigned i = 0; i < N_KINDS; i++)
 		pthread_join(thread[i], NULL);
 	pthread_join(other, NULL);
 	return 0;
