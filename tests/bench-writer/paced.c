@@ -200,7 +200,7 @@ static uint64_t n_entries(void)
  */
 static void have_memory(void)
 {
-	size_t bytes = ROTATE_BYTES * (ROTATE_KEEP + 2) + n_entries() * 64 * 4 /* rings */;
+	size_t bytes = ROTATE_BYTES * (ROTATE_KEEP + 4) + n_entries() * 64 * 4 /* rings */;
 	size_t most = (size_t)sysconf(_SC_AVPHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
 	void *memory = mmap(NULL, bytes < most ? bytes : most, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

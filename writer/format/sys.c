@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #define SYS_LATER_BYTES (16 << 20) /* a file of which so much is allocated is gone within 3 ms */
-#define SYS_LATER_NICE	19
 #define SYS_STACK	(PTHREAD_STACK_MIN + 16384)
 
 static int sys_openat(int dir_fd, const char *name, int flags, mode_t mode)
@@ -108,18 +107,26 @@ static int sys_apart(void *(*run)(void *), void *context)
 	return rc;
 }
 
+static pid_t sys_freeing; /* whose thread is under way that does so when nobody else wants the CPU */
+
 /*
- * When nobody else wants the CPU: with an equal share of the writer's, it would be too slow for a ring in the
- * meantime. And a little later, for rmdir(2), which comes next, waits while a file that was in the folder is freed.
+ * With an equal share of the CPU that the writer has it would make that too slow for a ring of high rates, so the
+ * writer goes first (tests/bench-writer: ctr0); but where another one still waits for its turn memory would add up, so
+ * a second one has a quarter (str16). A little later, for rmdir(2), which comes next, waits while a file that was in
+ * the folder is freed.
  */
 static void *sys_close_main(void *fd)
 {
 	const struct timespec moment = { 0, 20000000 };
+	pid_t self = getpid();
+	int is_first = __atomic_exchange_n(&sys_freeing, self, __ATOMIC_ACQUIRE) != self;
 	uint32_t word = 0;
 
-	setpriority(PRIO_PROCESS, 0, SYS_LATER_NICE); /* of this thread alone: setpriority(2) */
+	setpriority(PRIO_PROCESS, 0, is_first ? 19 : 5); /* of this thread alone */
 	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, word, &moment, NULL, 0);
 	close((int)(intptr_t)fd);
+	if (is_first)
+		__atomic_store_n(&sys_freeing, 0, __ATOMIC_RELEASE);
 	return NULL;
 }
 
