@@ -110,10 +110,10 @@ static int sys_apart(void *(*run)(void *), void *context)
 static pid_t sys_freeing; /* whose thread is under way that does so when nobody else wants the CPU */
 
 /*
- * With an equal share of the CPU that the writer has it would make that too slow for a ring of high rates, so the
- * writer goes first (tests/bench-writer: ctr0); but where another one still waits for its turn memory would add up, so
- * a second one has a quarter (str16). A little later, for rmdir(2), which comes next, waits while a file that was in
- * the folder is freed.
+ * With an equal share of the CPU that the writer has it would make that too slow for a ring of high rates, so
+ * the writer goes first (tests/bench-writer: ctr0); but where another one still waits for its turn memory would
+ * add up, so a second one has a quarter (str16). A little later, for rmdir(2), which comes next, waits while a
+ * file that was in the folder is freed.
  */
 static void *sys_close_main(void *fd)
 {
