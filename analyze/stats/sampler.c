@@ -6,12 +6,12 @@
  * before it, and so does whatever else the thread was seen to do. Gaps that nobody has claimed when a later call
  * is told, or at the end, are told without a stack.
  *
- * A timer's sample brings all ticks that were due since the one before, for the kernel looks at timers in its own tick
- * (ktr/provider/timer/threads.c). But each time that the kernel looks finds a thread, while that runs, in any of its
- * places as likely as in another, whenever it looked before: what is drawn with the same chance has the same weight
- * (Horvitz and Thompson, Journal of the American Statistical Association 47, 1952). So stacks of a thread that follow
- * each other share what was due by then. If each had what it brings, what a thread does last before it sleeps would
- * have more than its share: a twentieth of its time, where it sleeps as often as the kernel looks.
+ * A timer's sample brings all ticks that were due since the one before, for the kernel looks at timers in its
+ * own tick (ktr/provider/timer/threads.c). But each time that the kernel looks finds a thread, while that
+ * runs, in any of its places as likely as in another, whenever it looked before: what is drawn with the same
+ * chance has the same weight (Horvitz and Thompson, Journal of the American Statistical Association 47, 1952).
+ * So stacks of a thread that follow each other share what was due by then. If each had what it brings, what a
+ * thread does last before it sleeps would have more than its share.
  *
  * The kernel's clock is converted, so its times may be a moment off: a switch back may seem to come after what the
  * thread did next (SAMPLER_SKEW_NS). Such a call waits for it.
@@ -32,7 +32,7 @@
 #define SAMPLER_GAPS	65536u	/* of a thread that are kept: older ones are told as they are */
 #define SAMPLER_KERNEL	(1ull << 63) /* addresses from here on are the kernel's */
 #define SAMPLER_STACK	1032u	/* [bytes] as long as the provider's are */
-#define SAMPLER_TOGETHER 32u	/* samples of a thread that share what was due: an eighth of a second, at 250 ticks */
+#define SAMPLER_TOGETHER 32u	/* samples that share what was due: an eighth of a second, at 250 ticks */
 
 /* Of a site, beyond enum ktr__kernel_site. */
 enum {

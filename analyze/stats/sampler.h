@@ -29,7 +29,7 @@ struct ktr__sampler {
 	unsigned n_sites;
 	struct ktr__sampler_thread **thread; /* owned, each too; by id */
 	uint32_t n_threads;
-	int at_once; /* samples on the CPU are told as they come, with what they bring. Set after init() */
+	int at_once; /* samples on the CPU are told as they come; set after init() */
 	int wants_off; /* the trace has calls that waited */
 	int has_switches; /* some thread's were seen */
 	uint64_t first_ns, last_ns; /* of all events */
@@ -41,7 +41,8 @@ int ktr__sampler_init(struct ktr__sampler *sampler, const struct ktr_reader *rea
 		      void *context);
 
 /*
- * 1: it was a sample, or tells of one, which may be told later; 0: neither. Or what found() has returned, or -ENOMEM.
+ * 1: it was a sample, or tells of one, which may be told later; 0: neither. Or what found() has returned, or
+ * -ENOMEM.
  */
 int ktr__sampler_event(struct ktr__sampler *sampler, const struct ktr_event *event);
 void ktr__sampler_loss(struct ktr__sampler *sampler);

@@ -169,14 +169,15 @@ static void facts_objects(const char *proc, struct attach_facts *facts)
 	free(maps);
 }
 
-/* The file of a message queue says whom it is to notify: mq_overview(7), "Mounting the message queue filesystem". */
+/* The file of a message queue says whom it is to notify: mq_overview(7), "Mounting the message queue ...". */
 static int facts_queue(const char *path, pid_t pid)
 {
 	char text[256] = "";
 	struct statfs of;
 	const char *at;
 
-	if (statfs(path, &of) || of.f_type != FACTS_QUEUE || ktr__tracee_text(path, text, sizeof(text)) <= 0)
+	if (statfs(path, &of) || of.f_type != FACTS_QUEUE ||
+	    ktr__tracee_text(path, text, sizeof(text)) <= 0)
 		return 0;
 	at = strstr(text, "NOTIFY_PID:");
 	return at && atol(at + strlen("NOTIFY_PID:")) == pid;

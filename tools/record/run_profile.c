@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define PROFILE_TICK_NS	 10000000ull  /* between two of the kernel's ticks, at most: what a timer's sample may stand for */
+#define PROFILE_TICK_NS	 10000000ull  /* of the kernel, at most: what a timer's sample may stand for */
 #define PROFILE_LEAST_NS 200000000ull /* of less nobody wants to know */
 
 /* Of what we have waited for: the program, and those that it has waited for. */

@@ -19,8 +19,8 @@ struct ktr__source_ask {
 	uint64_t period_ns;
 	uint64_t n_filters; /* of system calls, seccomp(2), under which it may be tried */
 	/*
-	 * Takes a thread that runs and can have no event; late: what is due to it is all it has run; told: what comes
-	 * after that, or NULL. 0 or -errno.
+	 * Takes a thread that runs and can have no event; late: what is due to it is all it has run; told: what
+	 * comes after that, or NULL. 0 or -errno.
 	 */
 	int (*otherwise)(uint32_t tid, bool late, const struct ktr__ticks_told *told);
 };

@@ -28,7 +28,7 @@ struct ktr__profiled {
 	int32_t timer;	/* + 1; 0: none. Who exchanges it for 0 deletes it. Atomic */
 	uint64_t first_ns; /* of its CPU time: when the timer runs out for the first time */
 	uint64_t n_late;   /* [ticks] due before it was found: told with its first signal, or as it ends */
-	uint64_t n_came;   /* [ticks] that its signals stood for, or that were told before; written by its handler alone */
+	uint64_t n_came;   /* [ticks] that its signals stood for, or told before; written by its handler alone */
 	struct ktr__stack_range stack;
 	uint32_t is_refused; /* it is to have no timer. Atomic */
 	bool is_marked; /* its end will be seen; the thread's own */
@@ -47,9 +47,9 @@ void ktr__profile_stop(void);
 int ktr__profile_arm(const struct ktr__stack_range *stack);
 
 /*
- * The calling thread ends: how many ticks were due to it that did not come. told: somebody else has told some, and it
- * may have a timer since; if it has none, all that have been due since did not come, and it gets none any more that
- * would tell of them. NULL: nobody has.
+ * The calling thread ends: how many ticks were due to it that did not come. told: somebody else has told some, and
+ * it may have a timer since; if it has none, all that have been due since did not come, and it gets none any more
+ * that would tell of them. NULL: nobody has.
  */
 uint64_t ktr__profile_disarm(const struct ktr__ticks_told *told);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that are off the CPU, each in a way of its own, in a function of that name. Each says
- * "TID KIND OFF-NS": what passed on the clock around its waits, less its CPU time meanwhile; of who waits for a CPU what
- * the kernel counted, to its end; "TID wall NS", from its first line to its end, and "TID made NS", from before it was
- * made; and "TID cpu NS". A kind that the machine does not allow says nothing.
+ * Threads that are off the CPU, each in a way of its own, in a function of that name. Each says "TID KIND OFF-
+ * NS": what passed on the clock around its waits, less its CPU time meanwhile; of who waits for a CPU what the
+ * kernel counted, to its end; "TID wall NS", from its first line to its end, and "TID made NS", from before it
+ * was made; and "TID cpu NS". A kind that the machine does not allow says nothing.
  * offcpu late: it waits for a line of input before it begins.
  */
 #define _GNU_SOURCE
@@ -205,15 +205,15 @@ static void *lives(void *context)
 	busy(100000000);
 	if (kind->waits == queues)
 		off = queued_ns() - queued;
-	/* What comes after the last reading is in the trace alone: who has just slept keeps its CPU for that long. */
+	/* What comes after the last reading is in the trace alone: who has just slept keeps its CPU so long. */
 	rests();
 	end = now_ns(CLOCK_MONOTONIC);
 	cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - began_cpu;
 	if (kind->waits != pages || faults >= 0)
 		n = snprintf(said, sizeof(said), "%d %s %llu\n", gettid(), kind->name, (unsigned long long)off);
 	n += snprintf(said + n, sizeof(said) - (size_t)n, "%d wall %llu\n%d made %llu\n%d cpu %llu\n", gettid(),
-		      (unsigned long long)(end - began), gettid(), (unsigned long long)(end - made_ns[kind - kinds]), gettid(),
-		      (unsigned long long)cpu);
+		      (unsigned long long)(end - began), gettid(),
+		      (unsigned long long)(end - made_ns[kind - kinds]), gettid(), (unsigned long long)cpu);
 	return write(1, said, (size_t)n) == n ? NULL : context;
 }
 

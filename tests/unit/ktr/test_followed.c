@@ -213,7 +213,8 @@ static void in_the_child_of_a_fork_nobody_is_there(void)
 		ktr__followed_each(see);
 		if (n_seen || ktr__followed_has(parent) || ktr__followed_has((uint32_t)gettid()))
 			_exit(1);
-		if (ktr__followed_disarm(&told) || ktr__followed_arm() != -ESRCH || ktr__followed_add(parent, false))
+		if (ktr__followed_disarm(&told) || ktr__followed_arm() != -ESRCH ||
+		    ktr__followed_add(parent, false))
 			_exit(2);
 		if (ktr__followed_start(&ask, NULL) || ktr__followed_arm())
 			_exit(3);
