@@ -60,6 +60,7 @@ struct sampler_held {
 	struct sampler_kept {
 		struct ktr__sample sample;
 		uint64_t time_ns;
+		uint32_t cpu;
 		struct ktr_event_bytes bytes;
 		char *stack; /* owned */
 	} *kept; /* owned */
@@ -248,7 +249,7 @@ static int sampler_let_go(struct ktr__sampler *sampler, struct ktr__sampler_thre
 
 	for (uint32_t i = 0; i < held->n; i++) {
 		struct sampler_kept *kept = &held->kept[i];
-		const struct ktr_event at = { .time_ns = kept->time_ns, .thread = t->thread };
+		const struct ktr_event at = { .time_ns = kept->time_ns, .cpu = kept->cpu, .thread = t->thread };
 
 		kept->bytes.bytes = kept->stack;
 		kept->sample.stack = &kept->bytes;
@@ -262,9 +263,12 @@ static int sampler_let_go(struct ktr__sampler *sampler, struct ktr__sampler_thre
 	return rc;
 }
 
-static int sampler_hold(struct sampler_held *held, uint64_t ns, const struct ktr__sample *sample)
+static int sampler_hold(struct sampler_held *held, const struct ktr_event *event,
+			const struct ktr__sample *sample)
 {
-	struct sampler_kept kept = { .sample = *sample, .time_ns = ns, .bytes = *sample->stack };
+	struct sampler_kept kept = {
+		.sample = *sample, .time_ns = event->time_ns, .cpu = event->cpu, .bytes = *sample->stack
+	};
 	int rc = ktr__array_grow(&held->kept, &held->room, held->n, sizeof(*held->kept));
 
 	kept.stack = rc ? NULL : malloc(sample->stack->n_bytes + 1u);
@@ -281,7 +285,7 @@ static int sampler_sampled(struct ktr__sampler *sampler, struct ktr__sampler_thr
 			   const struct ktr_event *event, const struct ktr__sample *sample)
 {
 	int has_place = sample->how == KTR__SAMPLE_USER || sample->how == KTR__SAMPLE_KERNEL;
-	int rc = has_place ? sampler_hold(&t->held, event->time_ns, sample) : 0;
+	int rc = has_place ? sampler_hold(&t->held, event, sample) : 0;
 
 	if (!rc && (!has_place || t->held.n == SAMPLER_TOGETHER))
 		rc = sampler_let_go(sampler, t);
@@ -343,14 +347,11 @@ int ktr__sampler_event(struct ktr__sampler *sampler, const struct ktr_event *eve
 		return 0;
 	if (sampler->wants_off && strncmp(event->thread->name, "ktr-", 4) == 0)
 		return 1; /* one of our own */
-	if (kind == SAMPLER_SAMPLE && ktr__sample_of(event, &sample) && sampler->at_once) {
-		rc = sampler->found(sampler->context, event, &sample);
-		return rc ? rc : 1;
-	}
 	t = sampler_thread(sampler, event->thread);
 	if (!t)
 		return -ENOMEM;
 	if (kind == SAMPLER_SAMPLE) {
+		ktr__sample_of(event, &sample);
 		/* In the kernel it may be on its way out of what it waited for. */
 		if (sample.how != KTR__SAMPLE_KERNEL)
 			sampler_goes_on(t);

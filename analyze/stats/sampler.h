@@ -20,8 +20,8 @@ struct ktr__sampler_thread;
 
 struct ktr__sampler {
 	/*
-	 * event: its thread and time alone count, but for samples that are told at once. Returns 0 or an error of
-	 * its own.
+	 * event: its thread and time alone count, and the CPU of one that is on it. Returns 0 or an error of its
+	 * own.
 	 */
 	int (*found)(void *context, const struct ktr_event *event, const struct ktr__sample *sample);
 	void *context;
@@ -29,7 +29,6 @@ struct ktr__sampler {
 	unsigned n_sites;
 	struct ktr__sampler_thread **thread; /* owned, each too; by id */
 	uint32_t n_threads;
-	int at_once; /* samples on the CPU are told as they come; set after init() */
 	int wants_off; /* the trace has calls that waited */
 	int has_switches; /* some thread's were seen */
 	uint64_t first_ns, last_ns; /* of all events */

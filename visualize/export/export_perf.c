@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples as `perf script` prints them, which most programs that draw profiles read: of each a line, then its
- * stack, the innermost frame first, and an empty line. The period is the time since the sample before, as it is in
- * the trace.
+ * stack, the innermost frame first, and an empty line. The period is the time that the sample
+ * stands for.
  */
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_set.h"
 #include "visualize/model/label.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* As perf has it where it does not know. */
@@ -45,12 +47,18 @@ static void perf_frame(struct ktr__export *e, const struct ktr__stack_set *set,
 	fputs(")\n", e->to);
 }
 
-static void perf_sample(struct ktr__export *e, const struct ktr__stack_set *set, const struct ktr_event *event,
-			const struct ktr__stack_sample *sample)
+struct perf_at {
+	const struct ktr_reader_thread *thread;
+	const struct ktr__stack_sample *sample;
+};
+
+static void perf_sample(struct ktr__export *e, const struct ktr__stack_set *set, const struct perf_at *at)
 {
-	perf_text(e->to, event->thread->name[0] != '\0' ? event->thread->name : "?");
+	const struct ktr__stack_sample *sample = at->sample;
+
+	perf_text(e->to, at->thread->name[0] != '\0' ? at->thread->name : "?");
 	fprintf(e->to, " %" PRIu32 "/%" PRIu32 " [%03" PRIu32 "] %5" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " %s: \n",
-		event->thread->pid, event->thread->tid, event->cpu, sample->time_ns / 1000000000,
+		at->thread->pid, at->thread->tid, sample->cpu, sample->time_ns / 1000000000,
 		sample->time_ns % 1000000000, sample->ns,
 		sample->how == KTR__SAMPLE_WAITING ? "wall-clock" : "cpu-clock");
 	for (uint32_t node = sample->node; node != 0; node = set->node[node].parent)
@@ -64,22 +72,37 @@ static int perf_begin(struct ktr__export *e)
 	int rc = ktr__stack_set_begin(set, e->symbols, e->reader);
 
 	set->on_cpu_only = 1;
-	set->sampler.at_once = 1;
 	return rc;
 }
 
-/* Told at once: of a thread no sample is kept but the last. */
 static int perf_event(struct ktr__export *e, const struct ktr_event *event)
 {
-	struct ktr__stack_set *set = e->data;
-	uint64_t n = set->n;
-	int rc = ktr__stack_set_event(set, event);
-	struct ktr__stack_thread *thread;
+	return ktr__stack_set_event(e->data, event);
+}
 
-	if (rc != 0 || set->n == n)
-		return rc;
-	thread = &set->thread[set->of_thread[event->thread->id] - 1];
-	perf_sample(e, set, event, &thread->sample[--thread->n]);
+static int perf_earlier(const void *a, const void *b)
+{
+	const struct ktr__stack_sample *one = ((const struct perf_at *)a)->sample,
+				       *other = ((const struct perf_at *)b)->sample;
+
+	return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
+}
+
+/* Of all threads, in the order of time. */
+static int perf_samples(struct ktr__export *e, const struct ktr__stack_set *set)
+{
+	struct perf_at *at = calloc(set->n + 1, sizeof(*at));
+	uint64_t n = 0;
+
+	if (!at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < set->n_threads; i++)
+		for (uint32_t k = 0; k < set->thread[i].n; k++)
+			at[n++] = (struct perf_at){ set->thread[i].thread, &set->thread[i].sample[k] };
+	qsort(at, n, sizeof(*at), perf_earlier);
+	for (uint64_t i = 0; i < n; i++)
+		perf_sample(e, set, &at[i]);
+	free(at);
 	return 0;
 }
 
@@ -92,8 +115,11 @@ static int perf_loss(struct ktr__export *e, const struct ktr_loss *loss)
 
 static int perf_end(struct ktr__export *e)
 {
+	int rc = ktr__stack_set_finish(e->data);
+
+	rc = rc ? rc : perf_samples(e, e->data);
 	ktr__stack_set_note(e->data, e->note, sizeof(e->note));
-	return 0;
+	return rc;
 }
 
 static void perf_free(struct ktr__export *e)

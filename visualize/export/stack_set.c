@@ -223,7 +223,8 @@ static int stack_set_found(void *context, const struct ktr_event *event, const s
 	if (rc)
 		return rc;
 	thread->sample[thread->n++] =
-		(struct ktr__stack_sample){ event->time_ns, sample->ns, sample->n_ticks, node, sample->how };
+		(struct ktr__stack_sample){ event->time_ns, sample->ns, sample->n_ticks, node, sample->how,
+					    event->cpu };
 	set->n++;
 	set->is_wall |= sample->how == KTR__SAMPLE_WAITING || ktr__sample_is_off(sample->how);
 	set->n_off += (uint64_t)ktr__sample_is_off(sample->how);

@@ -47,6 +47,7 @@ struct ktr__stack_sample {
 	uint64_t ns, n_ticks;
 	uint32_t node; /* 0: no frame at all */
 	enum ktr__sample_how how;
+	uint32_t cpu; /* on the CPU: which */
 };
 
 struct ktr__stack_thread {

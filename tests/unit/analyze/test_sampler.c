@@ -132,17 +132,5 @@ static void what_is_held_is_given_back(void)
 	CU_ASSERT_EQUAL(told.n, 0);
 }
 
-static void samples_that_are_told_at_once_are_as_they_came(void)
-{
-	struct told told = { 0 };
-	struct ktr__sampler sampler = { .found = found, .context = &told, .at_once = 1 };
-
-	sampled(&sampler, 0, 1000, 4, "user");
-	sampled(&sampler, 0, 1001, 20, "user");
-	CU_ASSERT(told.n == 2 && told.n_ticks[0] == 4 && told.n_ticks[1] == 20);
-	ends(&sampler, &told, 24);
-}
-
 SUITE(sampler, TEST(stacks_of_a_thread_share_alike), TEST(only_those_that_follow_each_other_share),
-      TEST(what_has_no_stack_is_as_it_came), TEST(what_is_held_is_given_back),
-      TEST(samples_that_are_told_at_once_are_as_they_came));
+      TEST(what_has_no_stack_is_as_it_came), TEST(what_is_held_is_given_back));
