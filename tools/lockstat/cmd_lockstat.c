@@ -111,8 +111,8 @@ static int lockstat_print(const struct lockstat *c, const struct ktr__locks *loc
 	if (view.shown & LOCKSTAT_CONTENTION)
 		lockstat_tell(&view, to);
 	if (rc == 0 && locks->n_unknown && view.shown & LOCKSTAT_HOLD)
-		fprintf(to, "\n%" PRIu64 " releases of locks that were not seen taken: not counted as held\n",
-			locks->n_unknown);
+		fprintf(to, "\n%" PRIu64 " release%s that %s not seen taken: not counted as held\n", locks->n_unknown,
+			locks->n_unknown == 1 ? " of a lock" : "s of locks", locks->n_unknown == 1 ? "was" : "were");
 	return rc;
 }
 
