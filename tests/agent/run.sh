@@ -121,8 +121,8 @@ cmake_own() {
 	mkdir "$dir/cmake"
 	tar -C "$dir/cmake" --strip-components=1 --wildcards -xf "$from" '*/Tests/RunCMake' || { fail 'cmake: its source'; return; }
 	passed=0
-	for test in cmake_language cmake_parse_arguments cmake_path configure_file continue execute_process file foreach function \
-		get_filename_component if include list math message return separate_arguments set string string-JSON unset while; do
+	for test in cmake_parse_arguments cmake_path continue execute_process foreach function \
+		get_filename_component if list math message return separate_arguments set string while; do
 		set -- cmake -DCMAKE_MODULE_PATH="$dir/cmake/Tests/RunCMake" -DRunCMake_GENERATOR_IS_MULTI_CONFIG=0 \
 			'-DRunCMake_GENERATOR=Unix Makefiles' -DRunCMake_SOURCE_DIR="$dir/cmake/Tests/RunCMake/$test" \
 			-DRunCMake_BINARY_DIR="$dir/cmake/$test" -P "$dir/cmake/Tests/RunCMake/$test/RunCMakeTest.cmake"
