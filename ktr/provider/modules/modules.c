@@ -135,8 +135,8 @@ static void modules_mend(const struct ktr__session_rw *own, uint32_t index, cons
 	char path[PATH_MAX];
 	size_t n;
 
-	if (object->path[0] == '/' || !strchr(object->path, '/') || *ktr__session_bytes(own, row->path, &n) == '/' ||
-	    !modules_mapped(object, path))
+	if (object->path[0] == '/' || !strchr(object->path, '/') ||
+	    *ktr__session_bytes(own, row->path, &n) == '/' || !modules_mapped(object, path))
 		return;
 	__atomic_store_n(&row->path, ktr__session_put(own, path, strlen(path)), __ATOMIC_RELEASE);
 }

@@ -86,7 +86,8 @@ print(n)')
 	"$ktr" lockstat -n 0 "$dir/t" >"$dir/locks"
 	is "$flags: a lock from before" "$(tail -n 1 "$dir/locks")" \
 		'1 release of a lock that was not seen taken: not counted as held'
-	is "$flags: who waited for it" "$(sed -n '/^Who waited/,/^Owner/p' "$dir/locks" | grep -c " old_lock .* for $old, late_work[^ ]*\$")" 1
+	is "$flags: who waited for it" \
+		"$(sed -n '/^Who waited/,/^Owner/p' "$dir/locks" | grep -c " old_lock .* for $old, late_work[^ ]*\$")" 1
 	is "$flags: locks" "$("$ktr" lockstat "$dir/t" | sed -n 's/^Mutex hold: \([0-9]*\) events$/\1/p')" "$(said locked 1 2)"
 done
 

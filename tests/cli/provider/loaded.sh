@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Locks and memory of a program that has loaded an object by a relative name and gone to another folder, and a second libktr:
 # the object's functions and locks have their names, and what the other libktr does with locks and memory is not the program's.
-# From the start, sampled, which goes without a thread of ktr's, and attached to.
+# From the start, and attached to.
 . "$(dirname "$0")/../lib.inc"
 case $(uname -m) in
 x86_64) ;;
@@ -39,12 +39,6 @@ print(*sorted((row["lock"], row["count"], row["caller"].split("+")[0]) for row i
 	fail "$(cat "$dir/err")"
 is 'as without' "$(cat "$dir/out")" 'done'
 said 'from the start' 4
-
-# One block in so many bytes: nearly all of those.
-rm -rf "$dir/t"
-(cd "$dir" && "$ktr" run --agent --heap 64k -o "$dir/t" ./loaded ./plugin.so "$dir/second/libktr.so.0" >out 2>err) ||
-	fail "$(cat "$dir/err")"
-is 'sampled: as without' "$(cat "$dir/out")" 'done'
 
 rm -rf "$dir/t"
 mkdir "$dir/told"

@@ -32,8 +32,8 @@ rows() {
 # counted TITLE WANTED: if it is not so, also what ktr run has said, how many events there are of each kind, and what is off
 counted() {
 	got=$(rows "$1")
-	[ "$got" = "$2" ] || fail "$1: \"$got\" instead of \"$2\", $(tail -n 1 "$dir/err"): $("$ktr" dump --filter 'class == lock' "$dir/t" |
-		grep -o ' is off: .*\| [a-z]*-[a-z]* ' | sort | uniq -c | paste -sd' ' | tr -s ' ')"
+	[ "$got" = "$2" ] || fail "$1: \"$got\" instead of \"$2\", $(tail -n 1 "$dir/err"): $(
+		"$ktr" dump --filter 'class == lock' "$dir/t" | grep -o ' is off: .*\| [a-z]*-[a-z]* ' | sort | uniq -c | paste -sd' ' | tr -s ' ')"
 }
 waits() {
 	counted 'Mutex block' 'c11_lock 20 plain_lock 20'

@@ -4,11 +4,12 @@
  *
  *	late_host FOLDER THREADS ROUNDS PLUGIN
  *
- * Its threads get a block each and take a lock once before anybody looks, and its main thread has another one, which it
- * gives back in the first part when one of them waits for it. It writes FOLDER/begun, and does a part
- * for each of FOLDER/go1, go2, go3 as they appear, after which it writes done1 and so on. The second begins with
- * PLUGIN being loaded, a while before it is used. At the end, FOLDER/go4, it says what each part did, and whether
- * the same mappings of files may be written to as at the beginning, and malloc(3) has the address that it had.
+ * Its threads get a block each and take a lock once before anybody looks, and its main thread has another one,
+ * which it gives back in the first part when one of them waits for it. It writes FOLDER/begun, and does a part
+ * for each of FOLDER/go1, go2, go3 as they appear, after which it writes done1 and so on. The second begins
+ * with PLUGIN being loaded, a while before it is used. At the end, FOLDER/go4, it says what each part did, and
+ * whether the same mappings of files may be written to as at the beginning, and malloc(3) has the address that
+ * it had.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

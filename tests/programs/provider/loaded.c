@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that loads an object by a relative name and then goes to another folder, and a second libktr, which uses
- * locks and memory of its own:
+ * A program that loads an object by a relative name and then goes to another folder, and a second libktr,
+ * which has locks and memory of its own:
  *
- *	loaded PLUGIN LIBKTR [FOLDER]	with FOLDER: it waits, when all is loaded, for FOLDER/go, and says FOLDER/begun
+ *	loaded PLUGIN LIBKTR [FOLDER]	when all is loaded: says FOLDER/begun, waits for FOLDER/go
  *
  * With -DPLUGIN it is that object.
  */

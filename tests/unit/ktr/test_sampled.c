@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Blocks that were sampled: both tables beside a list, what has no room, by several threads; and the gaps between them. */
+/* Blocks that were sampled: both tables beside a list, what has no room, by several threads; and the gaps. */
 #include "tests/unit/suite.h"
 
 #ifdef __x86_64__
@@ -116,7 +116,7 @@ static void all_are_forgotten(void)
 		CU_ASSERT_EQUAL_FATAL(sampled_block[i / SAMPLED_LINE][i % SAMPLED_LINE], 0);
 	for (unsigned i = 0; i < SAMPLED_NEAR * SAMPLED_LINE; i++)
 		CU_ASSERT_EQUAL_FATAL(sampled_near[i / SAMPLED_LINE][i % SAMPLED_LINE], 0);
-	/* Counts that were full stay so: some may be there, for all that is known. What is there is known all the same. */
+	/* Counts that were full stay so: some may be there, for all that is known. What is there is known still. */
 	for (unsigned i = 0; i < 3; i++)
 		block[i] = sampled_some(&state);
 	CU_ASSERT_TRUE(ktr__sampled_add(block[0]) && ktr__sampled_add(block[1]));
