@@ -167,6 +167,9 @@ static void profile_thread_ends(void *value)
 		profile_tell_missing(ktr__profile_due());
 	else
 		profile_tell_missing(ktr__profile_disarm(NULL));
+	/* Who looks for threads that have nothing may find it yet, and would tell all of it again. */
+	if (ktr__source_is_on())
+		ktr__profile_refuse((uint32_t)gettid());
 }
 
 /* A thread of the program's begins. It may have been made with all signals blocked, as daemons do. */

@@ -236,9 +236,10 @@ int ktr__profile_arm(const struct ktr__stack_range *stack)
 
 	if (!threads_at)
 		return 0;
-	/* Or the place of a thread that ended without a word. */
+	/* Or the place of a thread that ended without a word, or had our number. */
 	whose = __atomic_load_n(&threads_at[tid % THREADS_N].tid, __ATOMIC_ACQUIRE);
-	if (whose && whose != tid && threads_is_dead(whose))
+	if (whose && (whose != tid ? threads_is_dead(whose) :
+				     __atomic_load_n(&threads_at[tid % THREADS_N].is_refused, __ATOMIC_ACQUIRE)))
 		threads_free(&threads_at[tid % THREADS_N]);
 	return threads_arm(tid, stack, false, NULL);
 }
