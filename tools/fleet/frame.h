@@ -18,4 +18,20 @@
 /* Appends frames of n bytes. 0 or -ENOMEM. */
 int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n);
 
+/*
+ * The same of pieces: a native_put_fn, to which they come, and its end.
+ *
+ *	struct frame_writer writer = { .out = &out };
+ *	native_pour(block, frame_put, &writer);
+ *	rc = frame_end(&writer);
+ */
+struct frame_writer {
+	struct native_buffer *out; /* borrowed */
+	struct native_buffer few;  /* owned: pieces that are in no frame yet */
+	int failed;		   /* 1: memory ran out */
+};
+
+void frame_put(void *writer, const void *bytes, size_t n);
+int frame_end(struct frame_writer *writer); /* 0 or -ENOMEM */
+
 #endif

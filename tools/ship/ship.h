@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ktr ship does with one trace: ship_walk.c reads it, ship_rows.c and ship_tables.c make rows of it,
- * ship_state.c writes down what is going to be sent, ship_send.c sends that.
+ * What ktr ship does with one trace: ship_walk.c reads it in the order of time, ship_sweep.c what lies there as a
+ * whole stream by stream; ship_rows.c makes rows of events, ship_columns.c of many at once, and ship_tables.c of
+ * what they refer to; ship_state.c writes down what is going to be sent, ship_send.c sends that.
  *
  * A batch is the rows of the events that the walk came to after the batch before, of all streams, of counters, of
  * what was gone before it was shipped, and of the spans that these events ended. It is written down as it will be
@@ -73,6 +74,16 @@ struct ship_day {
 	uint64_t n_counted; /* neither unsure nor open */
 };
 
+struct ship_marks;
+struct ship_site;
+struct ship_span_keys;
+struct ship_span_row;
+
+/* The keys of a site's words in the block of events of a batch. */
+struct ship_site_keys {
+	uint32_t key[5]; /* class, site, kind, grp, id */
+};
+
 struct ship_counts {
 	uint64_t n_events, n_spans, n_lost, n_gone, n_batches, n_bytes;
 };
@@ -123,8 +134,21 @@ struct ship {
 	int is_fresh; /* the event being looked at has not gone yet, nor what it ends */
 	uint32_t *place; /* owned; by cursor of the reader: its stream + 1 */
 	uint32_t place_room;
+	int is_swept;		   /* it is read stream by stream */
+	struct ship_marks *marks;  /* owned; of a sweep: what spans are made of */
+	struct ship_site *site;	   /* owned; by id: how its events become rows, */
+	struct ship_site_keys *keys; /* owned; and the keys of its words in the batch being filled */
+	uint32_t n_sites, n_keys;
+	uint32_t fill; /* number of that batch, from 1 */
+	unsigned events_numbers; /* bit i: its events have EVENTS_I0 + i */
+	struct ktr_event event;	 /* of a sweep: one that is looked at as a whole */
+	struct ship_span_row *span_row; /* owned; spans that are in no block yet, */
+	struct ship_day *span_day;	/* and which one they go to; NULL: there are none */
+	struct ship_span_keys *span_keys; /* owned; by site: keys of its words in the blocks of spans */
+	uint32_t n_span_pending, span_room, n_span_keys;
 	uint64_t *line_hash[8]; /* owned; by file and id: what was told of it last */
 	uint32_t line_room[8];
+	uint64_t trace_hash;	/* likewise, of the trace itself */
 	int no_questions; /* the user may not ask for rows: said once */
 	struct ship_state state;
 	struct ship_counts counts;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events, spans and losses as rows. Times are UTC. Names stand in the rows: in columns of words they cost next to
+ * Events, counters and losses as rows. Times are UTC. Names stand in the rows: in columns of words they cost next to
  * nothing, and no question needs a join.
  */
 #include "tools/ship/ship_rows.h"
@@ -9,6 +9,8 @@
 #include "analyze/read/reader.h"
 #include "analyze/stats/ends.h"
 #include "tools/fleet/frame.h"
+#include "tools/ship/ship_columns.h"
+#include "tools/ship/ship_spans.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,6 +28,13 @@ void ship_rows_open(struct ship *ship)
 	schema_block(&ship->losses, SCHEMA_LOSSES_TABLE);
 	schema_block(&ship->counters, SCHEMA_COUNTERS_TABLE);
 	schema_block(&ship->gone, SCHEMA_LOSSES_TABLE);
+	ship->fill = 1;
+}
+
+void ship_rows_trace(struct ship *ship)
+{
+	native_same(&ship->events, EVENTS_TRACE, ship->uuid, sizeof(ship->uuid));
+	native_same(&ship->counters, COUNTERS_TRACE, ship->uuid, sizeof(ship->uuid));
 }
 
 void ship_rows_close(struct ship *ship)
@@ -37,22 +46,24 @@ void ship_rows_close(struct ship *ship)
 	native_buffer_free(&ship->where);
 	native_buffer_free(&ship->counters_where);
 	native_buffer_free(&ship->gone_where);
-	for (unsigned i = 0; i < ship->n_days; i++) {
-		native_close(&ship->days[i].spans);
-		native_buffer_free(&ship->days[i].where);
-	}
-	ship->n_days = 0;
+	ship_spans_close(ship);
 }
 
-static int64_t ship_rows_ts(const struct ship *ship, uint64_t ns)
+const char *ship_rows_kind(const struct ktr_reader_site *site)
 {
-	return (int64_t)ns + ship->utc_offset_ns;
+	return ship_kinds[site->kind];
 }
 
-/* Days since 1970, of times before that, too. */
-static int64_t ship_rows_day(int64_t ts)
+int64_t ship_rows_day(int64_t ts)
 {
 	return (ts >= 0 ? ts : ts - SHIP_DAY_NS + 1) / SHIP_DAY_NS;
+}
+
+uint64_t ship_rows_day_left(const struct ship *ship, uint64_t ns)
+{
+	int64_t ts = ship_rows_ts(ship, ns);
+
+	return (uint64_t)((ship_rows_day(ts) + 1) * SHIP_DAY_NS - 1 - ts);
 }
 
 static void ship_rows_args(struct native_block *b, const struct ktr_event *event)
@@ -98,6 +109,13 @@ static void ship_rows_is_of(struct ship *ship, int64_t ts)
 		ship->day = ship_rows_day(ts);
 }
 
+void ship_rows_begin(struct ship *ship, const struct ship_stream *stream, int64_t ts, uint64_t idx)
+{
+	ship_rows_is_of(ship, ts);
+	if (!ship->events.n_rows)
+		ship_rows_where(ship, stream, ts, idx);
+}
+
 int ship_rows_event(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream)
 {
 	const struct ktr_reader_site *site = event->site;
@@ -105,11 +123,8 @@ int ship_rows_event(struct ship *ship, const struct ktr_event *event, const stru
 	struct native_block *b = &ship->events;
 	int64_t ts = ship_rows_ts(ship, event->time_ns);
 
-	ship_rows_is_of(ship, ts);
-	if (!b->n_rows)
-		ship_rows_where(ship, stream, ts, event->index);
+	ship_rows_begin(ship, stream, ts, event->index);
 	native_word(b, EVENTS_HOST, ship->host);
-	native_bytes(b, EVENTS_TRACE, ship->uuid, sizeof(ship->uuid));
 	native_word(b, EVENTS_PROCESS, thread->process);
 	native_word(b, EVENTS_THREAD, thread->name);
 	native_word(b, EVENTS_CLASS, site->class_name);
@@ -171,7 +186,6 @@ int ship_rows_counter(struct ship *ship, const struct ktr_event *event, const st
 	if (!b->n_rows)
 		ship_rows_counter_where(ship, stream, site->group, &ident, ts, event->index);
 	native_word(b, COUNTERS_HOST, ship->host);
-	native_bytes(b, COUNTERS_TRACE, ship->uuid, sizeof(ship->uuid));
 	native_word(b, COUNTERS_BUILD, ship->build);
 	native_word(b, COUNTERS_PROCESS, thread->process);
 	native_word(b, COUNTERS_THREAD, thread->name);
@@ -187,95 +201,6 @@ int ship_rows_counter(struct ship *ship, const struct ktr_event *event, const st
 	native_number(b, COUNTERS_VALUE, bits);
 	native_row(b);
 	return ship->counters_where.failed ? -ENOMEM : 0;
-}
-
-static struct ship_day *ship_rows_of_day(struct ship *ship, int64_t day)
-{
-	struct ship_day *last;
-
-	for (unsigned i = 0; i < ship->n_days; i++)
-		if (ship->days[i].day == day && ship->days[i].spans.n_rows)
-			return &ship->days[i];
-	for (unsigned i = 0; i < ship->n_days; i++)
-		if (!ship->days[i].spans.n_rows) {
-			ship->days[i].day = day;
-			return &ship->days[i];
-		}
-	/*
-	 * Spans of more days than that end within one batch: the last block takes them, and may be there in part.
-	 */
-	if (ship->n_days == SHIP_DAYS_MAX)
-		return &ship->days[SHIP_DAYS_MAX - 1];
-	last = &ship->days[ship->n_days++];
-	last->day = day;
-	schema_block(&last->spans, SCHEMA_SPANS_TABLE);
-	return last;
-}
-
-static void ship_rows_span_where(struct ship *ship, struct ship_day *day, const struct ktr__span *span, int64_t ts)
-{
-	char text[300];
-
-	day->where.n = 0;
-	native_buffer_text(&day->where, "host = ");
-	store_quote(&day->where, ship->host, strlen(ship->host));
-	native_buffer_text(&day->where, " AND grp = ");
-	store_quote(&day->where, span->group, strlen(span->group));
-	native_buffer_text(&day->where, " AND id = ");
-	store_quote(&day->where, span->ident.bytes, span->ident.n_bytes);
-	snprintf(text, sizeof(text), " AND intDiv(ts, 60000000000) = %" PRId64 " AND ts = %" PRId64
-		 " AND trace = toUUID('%s') AND pid = %u AND tid = %u AND key = %" PRIu64
-		 " AND depth = %u AND dur = %" PRIu64,
-		 ts / 60000000000, ts, ship->trace, span->pid, span->thread->tid, span->key, span->depth,
-		 span->to_ns - span->from_ns);
-	native_buffer_text(&day->where, text);
-	native_buffer_add(&day->where, "", 1);
-}
-
-int ship_rows_span(void *context, const struct ktr__span *span)
-{
-	struct ship *ship = context;
-	int64_t ts = ship_rows_ts(ship, span->from_ns);
-	unsigned open = 0;
-	struct ship_day *day;
-	struct native_block *b;
-
-	if (!ship->is_fresh)
-		return 0;
-	day = ship_rows_of_day(ship, ship_rows_day(ts));
-	b = &day->spans;
-	if (!b->n_rows) {
-		ship_rows_span_where(ship, day, span, ts);
-		day->n_counted = 0;
-	}
-	if (span->flags & KTR__SPAN_NO_START)
-		open |= SCHEMA_OPEN_START;
-	if ((span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END)
-		open |= SCHEMA_OPEN_END;
-	native_word(b, SPANS_HOST, ship->host);
-	native_bytes(b, SPANS_TRACE, ship->uuid, sizeof(ship->uuid));
-	native_word(b, SPANS_BUILD, ship->build);
-	native_word(b, SPANS_PROCESS, span->thread->process);
-	native_word(b, SPANS_THREAD, span->thread->name);
-	native_word(b, SPANS_KIND, span->kind == KTR_KIND_STATE ? "state" : "span");
-	native_word(b, SPANS_GRP, span->group);
-	native_volatile(b, SPANS_ID, span->ident.bytes, span->ident.n_bytes);
-	native_volatile(b, SPANS_STATE, span->state.bytes, span->state.n_bytes);
-	native_word(b, SPANS_SITE, span->site->name);
-	native_number(b, SPANS_TS, (uint64_t)ts);
-	native_number(b, SPANS_DUR, span->to_ns - span->from_ns);
-	native_number(b, SPANS_KEY, span->key);
-	native_number(b, SPANS_PID, span->pid);
-	native_number(b, SPANS_TID, span->thread->tid);
-	native_number(b, SPANS_CPU, span->cpu);
-	native_number(b, SPANS_DEPTH, span->depth);
-	native_number(b, SPANS_UNSURE, (span->flags & KTR__SPAN_UNSURE) != 0);
-	native_number(b, SPANS_OPEN, open);
-	native_row(b);
-	day->n_counted += !open && !(span->flags & KTR__SPAN_UNSURE);
-	ship->n_span_rows++;
-	ship->counts.n_spans++;
-	return day->where.failed ? -ENOMEM : 0;
 }
 
 int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss)
@@ -345,8 +270,8 @@ int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event
 int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_table table,
 		   struct native_block *block)
 {
-	struct native_buffer plain = { 0 };
-	int rc = native_write(block, &plain);
+	struct frame_writer writer = { .out = &part->body };
+	int rc;
 
 	part->table = table;
 	native_buffer_text(&part->query, "INSERT INTO ");
@@ -354,15 +279,15 @@ int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_
 	native_buffer_text(&part->query, ".");
 	native_buffer_text(&part->query, schema_name(table));
 	native_buffer_text(&part->query, " (");
-	if (!rc)
-		rc = native_names(block, &part->query);
+	rc = native_names(block, &part->query);
 	if (!rc)
 		part->query.n--; /* its NUL */
 	native_buffer_text(&part->query, ") FORMAT Native");
 	native_buffer_add(&part->query, "", 1);
 	if (!rc)
-		rc = frame_write(&part->body, plain.at, plain.n);
-	native_buffer_free(&plain);
+		rc = native_pour(block, frame_put, &writer);
+	if (frame_end(&writer))
+		rc = -ENOMEM;
 	return rc ? rc : part->query.failed ? -ENOMEM : 0;
 }
 
@@ -385,9 +310,11 @@ static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum sche
 
 int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 {
-	int rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where,
-				ship->events.n_rows);
+	int rc = ship_spans_put(ship);
 
+	if (!rc)
+		rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where,
+				    ship->events.n_rows);
 	if (!rc)
 		rc = ship_rows_take(ship, batch, SCHEMA_COUNTERS_TABLE, &ship->counters, &ship->counters_where, 0);
 	if (!rc)
@@ -396,5 +323,7 @@ int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 		rc = ship_rows_take(ship, batch, SCHEMA_SPANS_TABLE, &ship->days[i].spans, &ship->days[i].where,
 				    ship->days[i].n_counted);
 	ship->n_span_rows = 0;
+	ship->fill++;
+	ship->events_numbers = 0;
 	return rc;
 }

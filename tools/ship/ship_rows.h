@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of events, spans and losses. */
+/* Rows of events, counters and losses, and batches of all rows. */
 #ifndef SHIP_ROWS_H
 #define SHIP_ROWS_H
 
@@ -8,14 +8,30 @@
 void ship_rows_open(struct ship *ship);
 void ship_rows_close(struct ship *ship);
 
-/* Rows of an event, a span, a counter, a loss. 0 or -ENOMEM. */
+/* The trace is known, which all rows of events and counters tell. */
+void ship_rows_trace(struct ship *ship);
+
+/* Rows of an event, a counter, a loss. 0 or -ENOMEM. */
 int ship_rows_event(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream);
-int ship_rows_span(void *context, const struct ktr__span *span); /* a ktr__span_fn; context: the ship */
 int ship_rows_counter(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream);
 int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss);
 
 /* n events of the stream before this one were gone before they were shipped. */
 int ship_rows_gone(struct ship *ship, const struct ktr_event *event, uint64_t n);
+
+/* The next row of events is this one's: if it is the batch's first, the batch is of its day and found by it. */
+void ship_rows_begin(struct ship *ship, const struct ship_stream *stream, int64_t ts, uint64_t idx);
+
+const char *ship_rows_kind(const struct ktr_reader_site *site);
+
+static inline int64_t ship_rows_ts(const struct ship *ship, uint64_t ns)
+{
+	return (int64_t)ns + ship->utc_offset_ns;
+}
+
+/* Days since 1970, of times before that, too; and how many ns of its day come after a moment of the trace. */
+int64_t ship_rows_day(int64_t ts);
+uint64_t ship_rows_day_left(const struct ship *ship, uint64_t ns);
 
 /* Is it time to send what there is; would the event be in another day than those there are? */
 int ship_rows_is_full(const struct ship *ship);
