@@ -73,7 +73,8 @@ struct ktr__reader_span {
 struct ktr__reader_lot {
 	unsigned cursor;
 	const struct ktr_event *event; /* this one, which was fetched before, and no more; NULL: those of the walk */
-	struct ktr__walk *walk;	       /* of codec.h: it has an event at least, and who takes some moves it on */
+	struct ktr__walk *walk;	       /* of codec.h: it has an event at least, and who takes some moves it on. Behind
+		its end, KTR__PACKETS_SLACK bytes may be read */
 	uint64_t index, time_ns;       /* of its next event */
 	uint32_t cpu;
 	int keep;

@@ -361,6 +361,15 @@ void *native_take(struct native_block *block, unsigned column, uint32_t n)
 	return native_buffer_room(&c->data, (size_t)n * c->width);
 }
 
+void *native_all(struct native_block *block, unsigned column)
+{
+	struct native_column *c = &block->column[column];
+	uint8_t *to = native_buffer_take(&c->data, (size_t)block->n_rows * c->width);
+
+	c->n = to ? block->n_rows : 0;
+	return to;
+}
+
 void native_took(struct native_block *block, unsigned column, uint32_t n)
 {
 	struct native_column *c = &block->column[column];
@@ -369,23 +378,20 @@ void native_took(struct native_block *block, unsigned column, uint32_t n)
 	c->n += n;
 }
 
-void native_keys(struct native_block *block, unsigned column, uint32_t row, uint32_t key, uint32_t n)
+/* n values of so many bytes, which all are the same. */
+static void native_repeat(uint8_t *to, uint64_t value, unsigned width, size_t n)
 {
-	struct native_column *c = &block->column[column];
-	uint8_t *to;
+	size_t bytes = n * width;
 
-	if (!key || !n)
+	if (width == 1) {
+		memset(to, (int)value, n);
 		return;
-	native_fill(block, column, row);
-	to = native_buffer_room(&c->data, (size_t)n * c->width);
-	if (!to)
-		return;
-	if (c->width == 1)
-		memset(to, (int)key, n);
-	else
-		for (uint32_t i = 0; i < n; i++)
-			memcpy(to + (size_t)i * c->width, &key, c->width);
-	native_took(block, column, n);
+	}
+	for (unsigned bits = 8 * width; bits < 64; bits *= 2)
+		value = (value & ((UINT64_C(1) << bits) - 1)) | value << bits;
+	for (; bytes >= 8; bytes -= 8, to += 8)
+		memcpy(to, &value, 8);
+	memcpy(to, &value, bytes);
 }
 
 void native_numbers(struct native_block *block, unsigned column, uint32_t row, uint64_t value, uint32_t n)
@@ -399,13 +405,45 @@ void native_numbers(struct native_block *block, unsigned column, uint32_t row, u
 	to = native_buffer_room(&c->data, (size_t)n * c->width);
 	if (!to)
 		return;
-	if (c->width == 4)
-		for (uint32_t i = 0; i < n; i++)
-			memcpy(to + (size_t)i * 4, &value, 4);
-	else
-		for (uint32_t i = 0; i < n; i++)
-			memcpy(to + (size_t)i * c->width, &value, c->width);
+	native_repeat(to, value, c->width, n);
 	native_took(block, column, n);
+}
+
+#define NATIVE_GATHER(name, type)                                                                                  \
+	static void native_gather_##name(struct native_block *block, unsigned column, const char *from,            \
+					 size_t stride, uint32_t n)                                                \
+	{                                                                                                         \
+		type *to, any = 0, value;                                                                         \
+                                                                                                                  \
+		for (uint32_t i = 0; i < n; i++) {                                                                \
+			memcpy(&value, from + i * stride, sizeof(value));                                         \
+			any |= value;                                                                             \
+		}                                                                                                 \
+		to = any ? native_take(block, column, n) : NULL;                                                  \
+		for (uint32_t i = 0; to && i < n; i++)                                                            \
+			memcpy(&to[i], from + i * stride, sizeof(*to));                                           \
+		native_took(block, column, to ? n : 0);                                                           \
+	}
+NATIVE_GATHER(8, uint8_t)
+NATIVE_GATHER(16, uint16_t)
+NATIVE_GATHER(32, uint32_t)
+NATIVE_GATHER(64, uint64_t)
+
+void native_gather(struct native_block *block, unsigned column, const void *from, size_t stride, uint32_t n)
+{
+	switch (block->column[column].width) {
+	case 1:
+		native_gather_8(block, column, from, stride, n);
+		break;
+	case 2:
+		native_gather_16(block, column, from, stride, n);
+		break;
+	case 4:
+		native_gather_32(block, column, from, stride, n);
+		break;
+	default:
+		native_gather_64(block, column, from, stride, n);
+	}
 }
 
 void native_text_at(struct native_block *block, unsigned column, uint32_t row, const void *bytes, size_t n)

@@ -98,13 +98,21 @@ static inline void native_rows(struct native_block *block, uint32_t n)
 	block->n_rows += n;
 }
 
+/* Room for all rows that the block has, of a column that has none yet; they count at once. NULL without memory. */
+void *native_all(struct native_block *block, unsigned column);
+
 /*
  * n rows from a row on with the same key or number, or a row's text: rows that need not count yet, but come after
  * those that the column has already.
  */
-void native_keys(struct native_block *block, unsigned column, uint32_t row, uint32_t key, uint32_t n);
 void native_numbers(struct native_block *block, unsigned column, uint32_t row, uint64_t value, uint32_t n);
 void native_text_at(struct native_block *block, unsigned column, uint32_t row, const void *bytes, size_t n);
+
+/*
+ * n rows from the block's next on, whose numbers or keys lie so many bytes apart, as u32 or u64 (u32 where the
+ * column is narrower): 0 in all of them is left out.
+ */
+void native_gather(struct native_block *block, unsigned column, const void *from, size_t stride, uint32_t n);
 
 /* The key of a word in this block; 0 of none. native_word_key(): the text at one address stays the same. */
 uint32_t native_key_of(struct native_block *block, unsigned column, const char *text, size_t n);

@@ -74,6 +74,7 @@ struct ship_day {
 	uint64_t n_counted; /* neither unsure nor open */
 };
 
+struct ship_counter_row;
 struct ship_marks;
 struct ship_site;
 struct ship_span_keys;
@@ -82,6 +83,7 @@ struct ship_span_row;
 /* The keys of a site's words in the block of events of a batch. */
 struct ship_site_keys {
 	uint32_t key[5]; /* class, site, kind, grp, id */
+	uint32_t fill;	 /* which batch that is */
 };
 
 struct ship_counts {
@@ -142,6 +144,8 @@ struct ship {
 	uint32_t fill; /* number of that batch, from 1 */
 	unsigned events_numbers; /* bit i: its events have EVENTS_I0 + i */
 	struct ktr_event event;	 /* of a sweep: one that is looked at as a whole */
+	struct ship_counter_row *counter_row; /* owned; counters that are not in the block yet */
+	uint32_t n_counter_pending, counter_room;
 	struct ship_span_row *span_row; /* owned; spans that are in no block yet, */
 	struct ship_day *span_day;	/* and which one they go to; NULL: there are none */
 	struct ship_span_keys *span_keys; /* owned; by site: keys of its words in the blocks of spans */

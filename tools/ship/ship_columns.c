@@ -10,7 +10,8 @@
  * What a run of events has in common (its thread, stream and CPU) is written when the run ends, and what they have
  * by their sites after that. Whatever is unusual about an event ends the run: ship_rows_event() knows all of them.
  *
- * Invariant: a load lies within [walk->at, walk->end).
+ * Invariant: a load lies within [walk->at, walk->end + KTR__PACKETS_SLACK), and what an event is taken to be before
+ * the end.
  */
 #include "tools/ship/ship_columns.h"
 
@@ -18,6 +19,7 @@
 #include "analyze/stats/ends.h"
 #include "conf/kit/array.h"
 #include "conf/kit/copy.h"
+#include "tools/ship/ship_counters.h"
 #include "tools/ship/ship_marks.h"
 #include "tools/ship/ship_rows.h"
 #include "writer/format/codec.h"
@@ -28,8 +30,7 @@
 #include <string.h>
 
 #define COLUMNS_ROWS	4096u /* [rows] of a run at most */
-#define COLUMNS_ROOM	96	  /* [bytes] a header, all numbers, and 16 bytes of a string */
-#define COLUMNS_HEAD	10u	  /* [bytes] id, time, word */
+#define COLUMNS_HEAD	10	  /* [bytes] id, time, word */
 #define COLUMNS_NUMBERS (2 * KTR_ARGS_MAX) /* columns: integers, then doubles */
 
 _Static_assert(EVENTS_F0 == EVENTS_I0 + KTR_ARGS_MAX, "columns of doubles follow those of integers");
@@ -134,8 +135,7 @@ static void columns_site(struct ship_site *s, const struct ktr_reader_site *site
 		s->key = s->number[s->numbers >> KTR_ARGS_MAX ? KTR_ARGS_MAX : 0];
 }
 
-/* The keys of a site's words in the block that is being filled. 0 or -ENOMEM. */
-static int columns_words(struct ship *ship, const struct ktr_reader_site *site)
+int ship_columns_site(struct ship *ship, const struct ktr_reader_site *site)
 {
 	struct native_block *b = &ship->events;
 	struct ship_site_keys *keys;
@@ -143,11 +143,48 @@ static int columns_words(struct ship *ship, const struct ktr_reader_site *site)
 	if (ktr__array_grow(&ship->keys, &ship->n_keys, site->id, sizeof(*keys)))
 		return -ENOMEM;
 	keys = &ship->keys[site->id];
+	if (keys->fill == ship->fill)
+		return 0;
+	keys->fill = ship->fill;
 	keys->key[0] = native_word_key(b, EVENTS_CLASS, site->class_name);
 	keys->key[1] = native_word_key(b, EVENTS_SITE, site->name);
 	keys->key[2] = native_word_key(b, EVENTS_KIND, ship_rows_kind(site));
 	keys->key[3] = native_word_key(b, EVENTS_GRP, site->group);
 	keys->key[4] = native_word_key(b, EVENTS_ID, site->ident);
+	return 0;
+}
+
+/* A column of words that the site tells. */
+static void columns_words(struct ship *ship, unsigned column, unsigned which, const uint32_t *site)
+{
+	const struct ship_site_keys *keys = ship->keys;
+	struct native_block *b = &ship->events;
+	unsigned width = b->column[column].width;
+	uint8_t *to = b->column[column].n_words ? native_all(b, column) : NULL;
+	uint32_t n = b->n_rows;
+
+	if (to && width == 1)
+		for (uint32_t i = 0; i < n; i++)
+			to[i] = (uint8_t)keys[site[i]].key[which];
+	else if (to)
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(to + (size_t)i * width, &keys[site[i]].key[which], width);
+}
+
+int ship_columns_words(struct ship *ship)
+{
+	static const uint8_t columns[] = { EVENTS_CLASS, EVENTS_SITE, EVENTS_KIND, EVENTS_GRP, EVENTS_ID };
+	struct native_block *b = &ship->events;
+	const uint32_t *site;
+
+	if (!b->n_rows)
+		return 0;
+	native_numbers(b, EVENTS_HOST, 0, native_word_key(b, EVENTS_HOST, ship->host), b->n_rows);
+	site = native_take(b, EVENTS_SITE_ID, 0); /* which has all rows then */
+	if (!site)
+		return -ENOMEM;
+	for (unsigned i = 0; i < sizeof(columns); i++)
+		columns_words(ship, columns[i], i, site - b->n_rows);
 	return 0;
 }
 
@@ -167,7 +204,7 @@ static int columns_prepare(struct ship *ship, uint32_t id)
 		columns_site(s, site, &tables->program[id], ship->with_spans);
 	if (s->is_odd)
 		return 0;
-	if (s->fill != ship->fill && columns_words(ship, site))
+	if (s->fill != ship->fill && ship_columns_site(ship, site))
 		return -ENOMEM;
 	s->fill = ship->fill;
 	ship->events_numbers |= s->numbers;
@@ -253,9 +290,9 @@ static const uint8_t *columns_texts(struct columns *run, const struct ship_site 
 		length[i] = (size_t)(nul - at);
 		shift[i + 1] = shift[i] + length[i] + 1;
 	}
-	if (end - (args + s->fixed + shift[s->n_texts]) < 8)
+	if (args + s->fixed + shift[s->n_texts] > end)
 		return NULL;
-	for (unsigned i = 0; i < run->n_used; i++) {
+	for (unsigned i = 0, n = run->n_used; i < n; i++) {
 		const struct columns_number *number = &s->number[run->used[i]];
 
 		run->number[i][run->n] = columns_value(number, args + number->off + shift[number->before]);
@@ -275,8 +312,8 @@ static void columns_thread_ends(struct columns *run, uint64_t last_ns)
 	if (!n)
 		return;
 	ktr__ends_see(thread, last_ns);
-	native_keys(b, EVENTS_PROCESS, row, native_word_key(b, EVENTS_PROCESS, thread->process), n);
-	native_keys(b, EVENTS_THREAD, row, native_word_key(b, EVENTS_THREAD, thread->name), n);
+	native_numbers(b, EVENTS_PROCESS, row, native_word_key(b, EVENTS_PROCESS, thread->process), n);
+	native_numbers(b, EVENTS_THREAD, row, native_word_key(b, EVENTS_THREAD, thread->name), n);
 	native_numbers(b, EVENTS_PID, row, thread->pid, n);
 	native_numbers(b, EVENTS_TID, row, thread->tid, n);
 	native_numbers(b, EVENTS_WORD, row, ktr__ends_row(thread)->word, n);
@@ -312,7 +349,7 @@ static int columns_whole(struct columns *run, const struct ship_stream *stream, 
 	event->index = run->first + run->n;
 	event->cpu = run->lot->cpu;
 	event->keep = run->lot->keep != 0;
-	return s->more == COLUMNS_COUNTER ? ship_rows_counter(run->ship, event, stream)
+	return s->more == COLUMNS_COUNTER ? ship_counters_event(run->ship, event, stream)
 					  : ship_marks_event(run->ship, event, 1);
 }
 
@@ -325,51 +362,65 @@ static inline int columns_more_of(struct columns *run, const struct ship_stream 
 	return columns_whole(run, stream, s, at, last_ns);
 }
 
+/* The numbers of an event that has nothing else. */
+static inline void columns_numbers(const struct columns *run, const struct ship_site *s, const uint8_t *args,
+				   uint32_t row)
+{
+	unsigned n = run->n_used;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct columns_number *number = &s->number[run->used[i]];
+
+		run->number[i][row] = columns_value(number, args + number->off);
+	}
+}
+
 /* The walk's events as long as they are as most are. 0 or -ENOMEM. */
 static int columns_walk(struct columns *run, const struct ship_stream *stream, uint32_t room, uint64_t until_ns)
 {
 	struct ship *ship = run->ship;
 	struct ktr__walk *walk = run->lot->walk;
-	const uint8_t *at = walk->at, *end = walk->end, *next;
+	const struct ship_site *sites = ship->site;
+	const uint32_t n_sites = ship->n_sites, fill = ship->fill;
+	const uint8_t *at = walk->at, *const end = walk->end, *next;
 	uint64_t last_ns = walk->time_ns, ns;
-	int64_t offset = ship->utc_offset_ns;
+	const int64_t offset = ship->utc_offset_ns;
+	int64_t *const ts = run->ts;
+	uint32_t *const site = run->site, n = 0;
 	int rc = 0;
 
-	for (; run->n < room && !rc && end - at >= COLUMNS_ROOM; run->n++) {
+	for (; n < room && !rc; n++) {
 		unsigned id = columns_load16(at);
-		const struct ship_site *s = &ship->site[id >> 1];
+		const struct ship_site *s = &sites[id >> 1];
 		const uint8_t *args = at + COLUMNS_HEAD;
 		uint32_t word = columns_load32(at + 6);
 
+		run->n = n;
 		ns = last_ns + (uint32_t)(columns_load32(at + 2) - (uint32_t)last_ns);
 		/* The extended id is odd. */
-		if (id & 1 || id >> 1 >= ship->n_sites || s->fill != ship->fill || ns > until_ns)
+		if (id & 1 || id >> 1 >= n_sites || s->fill != fill || ns > until_ns)
 			break;
-		if (word != run->thread_word && !columns_thread(run, word, last_ns, ns))
+		next = args + s->fixed;
+		if (next > end || (word != run->thread_word && !columns_thread(run, word, last_ns, ns)))
 			break;
-		if (s->n_texts) {
+		if (s->n_texts)
 			next = columns_texts(run, s, args, end);
-			if (!next)
-				break;
-		} else {
-			for (unsigned i = 0; i < run->n_used; i++) {
-				const struct columns_number *number = &s->number[run->used[i]];
-
-				run->number[i][run->n] = columns_value(number, args + number->off);
-			}
-			next = args + s->fixed;
-		}
-		run->ts[run->n] = (int64_t)ns + offset;
-		run->site[run->n] = id >> 1;
+		else
+			columns_numbers(run, s, args, n);
+		if (!next)
+			break;
+		ts[n] = (int64_t)ns + offset;
+		site[n] = id >> 1;
 		if (s->more)
 			rc = columns_more_of(run, stream, s, at, last_ns, ns);
 		at = next;
 		last_ns = ns;
 	}
+	run->n = n;
 	columns_thread_ends(run, last_ns);
 	walk->at = at;
 	walk->time_ns = last_ns;
-	walk->n_left -= run->n;
+	walk->n_left -= n;
 	return rc;
 }
 
@@ -394,48 +445,22 @@ static int columns_take(struct columns *run, uint32_t room)
 	return is_there ? 0 : -ENOMEM;
 }
 
-/* A column of words that the site tells. */
-static void columns_keys(struct columns *run, unsigned column, unsigned which)
-{
-	const struct ship_site_keys *keys = run->ship->keys;
-	struct native_block *b = &run->ship->events;
-	uint8_t *to;
-
-	if (!b->column[column].n_words)
-		return;
-	to = native_take(b, column, run->n);
-	if (!to)
-		return;
-	if (b->column[column].width == 1)
-		for (uint32_t i = 0; i < run->n; i++)
-			to[i] = (uint8_t)keys[run->site[i]].key[which];
-	else
-		for (uint32_t i = 0; i < run->n; i++)
-			memcpy(to + (size_t)i * b->column[column].width, &keys[run->site[i]].key[which],
-			       b->column[column].width);
-	native_took(b, column, run->n);
-}
-
 /* The rest of the rows, which count then. */
 static void columns_end(struct columns *run, const struct ship_stream *stream)
 {
-	static const uint8_t by_site[] = { EVENTS_CLASS, EVENTS_SITE, EVENTS_KIND, EVENTS_GRP, EVENTS_ID };
 	struct ship *ship = run->ship;
 	struct native_block *b = &ship->events;
 	uint64_t *idx = native_take(b, EVENTS_IDX, run->n);
 
 	ship_rows_begin(ship, stream, run->ts[0], run->first);
-	for (uint32_t i = 0; idx && i < run->n; i++)
-		idx[i] = run->first + i;
+	for (uint64_t i = run->first, *end = idx ? idx + run->n : NULL; idx < end; i++)
+		*idx++ = i;
 	native_took(b, EVENTS_IDX, idx ? run->n : 0);
-	for (unsigned i = 0; i < sizeof(by_site); i++)
-		columns_keys(run, by_site[i], i);
 	native_took(b, EVENTS_TS, run->n);
 	native_took(b, EVENTS_SITE_ID, run->n);
 	for (unsigned i = 0; i < run->n_used; i++)
 		native_took(b, EVENTS_I0 + run->used[i], run->n);
-	native_keys(b, EVENTS_HOST, b->n_rows, native_word_key(b, EVENTS_HOST, ship->host), run->n);
-	native_keys(b, EVENTS_STREAM, b->n_rows, native_key_of(b, EVENTS_STREAM, stream->name, strlen(stream->name)),
+	native_numbers(b, EVENTS_STREAM, b->n_rows, native_key_of(b, EVENTS_STREAM, stream->name, strlen(stream->name)),
 		    run->n);
 	native_numbers(b, EVENTS_CPU, b->n_rows, run->lot->cpu, run->n);
 	native_numbers(b, EVENTS_FLAGS, b->n_rows, run->lot->keep ? SCHEMA_FLAG_KEEP : 0, run->n);
@@ -450,7 +475,7 @@ int64_t ship_columns(struct ship *ship, const struct ktr__reader_lot *lot, const
 	uint32_t room = lot->walk->n_left < COLUMNS_ROWS ? lot->walk->n_left : COLUMNS_ROWS;
 	int rc;
 
-	if (lot->walk->end - lot->walk->at < COLUMNS_ROOM)
+	if (lot->walk->end - lot->walk->at < COLUMNS_HEAD)
 		return 0;
 	rc = columns_prepare(ship, columns_load16(lot->walk->at) / 2u);
 	if (rc <= 0)

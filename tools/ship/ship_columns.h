@@ -14,6 +14,13 @@
 int64_t ship_columns(struct ship *ship, const struct ktr__reader_lot *lot, const struct ship_stream *stream,
 		     uint64_t until_ns);
 
+/*
+ * A site's words have their keys in the batch; and all rows of it have the words that their sites tell, and the
+ * host: all that is left of the block. 0 or -ENOMEM.
+ */
+int ship_columns_site(struct ship *ship, const struct ktr_reader_site *site);
+int ship_columns_words(struct ship *ship);
+
 void ship_columns_close(struct ship *ship);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events, counters and losses as rows. Times are UTC. Names stand in the rows: in columns of words they cost next to
+ * Events and losses as rows, and batches of all rows. Times are UTC. Names stand in the rows: in columns of words they cost next to
  * nothing, and no question needs a join.
  */
 #include "tools/ship/ship_rows.h"
@@ -10,6 +10,7 @@
 #include "analyze/stats/ends.h"
 #include "tools/fleet/frame.h"
 #include "tools/ship/ship_columns.h"
+#include "tools/ship/ship_counters.h"
 #include "tools/ship/ship_spans.h"
 
 #include <errno.h>
@@ -45,6 +46,7 @@ void ship_rows_close(struct ship *ship)
 	native_close(&ship->gone);
 	native_buffer_free(&ship->where);
 	native_buffer_free(&ship->counters_where);
+	ship_counters_close(ship);
 	native_buffer_free(&ship->gone_where);
 	ship_spans_close(ship);
 }
@@ -102,10 +104,15 @@ static void ship_rows_where(struct ship *ship, const struct ship_stream *stream,
 	native_buffer_add(&ship->where, "", 1);
 }
 
-/* The first one of a batch tells which day it is of. */
-static void ship_rows_is_of(struct ship *ship, int64_t ts)
+/* Are there rows of the batch's day? */
+static int ship_rows_are_there(const struct ship *ship)
 {
-	if (!ship->events.n_rows && !ship->counters.n_rows)
+	return ship->events.n_rows || ship->counters.n_rows || ship->n_counter_pending;
+}
+
+void ship_rows_is_of(struct ship *ship, int64_t ts)
+{
+	if (!ship_rows_are_there(ship))
 		ship->day = ship_rows_day(ts);
 }
 
@@ -124,14 +131,8 @@ int ship_rows_event(struct ship *ship, const struct ktr_event *event, const stru
 	int64_t ts = ship_rows_ts(ship, event->time_ns);
 
 	ship_rows_begin(ship, stream, ts, event->index);
-	native_word(b, EVENTS_HOST, ship->host);
 	native_word(b, EVENTS_PROCESS, thread->process);
 	native_word(b, EVENTS_THREAD, thread->name);
-	native_word(b, EVENTS_CLASS, site->class_name);
-	native_word(b, EVENTS_SITE, site->name);
-	native_word(b, EVENTS_KIND, ship_kinds[site->kind]);
-	native_word(b, EVENTS_GRP, site->group);
-	native_word(b, EVENTS_ID, site->ident);
 	native_word(b, EVENTS_STREAM, stream->name);
 	native_number(b, EVENTS_TS, (uint64_t)ts);
 	native_number(b, EVENTS_CPU, event->cpu);
@@ -145,62 +146,7 @@ int ship_rows_event(struct ship *ship, const struct ktr_event *event, const stru
 	ship_rows_args(b, event);
 	native_row(b);
 	ship->counts.n_events++;
-	return ship->where.failed ? -ENOMEM : 0;
-}
-
-static void ship_rows_counter_where(struct ship *ship, const struct ship_stream *stream, const char *group,
-				    const struct ktr_event_bytes *ident, int64_t ts, uint64_t idx)
-{
-	struct native_buffer *where = &ship->counters_where;
-	char text[200];
-
-	where->n = 0;
-	native_buffer_text(where, "host = ");
-	store_quote(where, ship->host, strlen(ship->host));
-	native_buffer_text(where, " AND grp = ");
-	store_quote(where, group, strlen(group));
-	native_buffer_text(where, " AND id = ");
-	store_quote(where, ident->bytes, ident->n_bytes);
-	snprintf(text, sizeof(text), " AND intDiv(ts, 60000000000) = %" PRId64 " AND ts = %" PRId64
-		 " AND trace = toUUID('%s') AND idx = %" PRIu64 " AND stream = ",
-		 ts / 60000000000, ts, ship->trace, idx);
-	native_buffer_text(where, text);
-	store_quote(where, stream->name, strlen(stream->name));
-	native_buffer_add(where, "", 1);
-}
-
-int ship_rows_counter(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream)
-{
-	const struct ktr_reader_site *site = event->site;
-	const struct ktr_reader_thread *thread = event->thread;
-	struct ktr_event_bytes ident = event->str[0];
-	struct native_block *b = &ship->counters;
-	int64_t ts = ship_rows_ts(ship, event->time_ns);
-	double value = ktr__event_number(event, (unsigned)site->value_arg);
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	if (site->ident)
-		ident = (struct ktr_event_bytes){ site->ident, (uint32_t)strlen(site->ident), 0, 0 };
-	ship_rows_is_of(ship, ts);
-	if (!b->n_rows)
-		ship_rows_counter_where(ship, stream, site->group, &ident, ts, event->index);
-	native_word(b, COUNTERS_HOST, ship->host);
-	native_word(b, COUNTERS_BUILD, ship->build);
-	native_word(b, COUNTERS_PROCESS, thread->process);
-	native_word(b, COUNTERS_THREAD, thread->name);
-	native_word(b, COUNTERS_GRP, site->group);
-	native_volatile(b, COUNTERS_ID, ident.bytes, ident.n_bytes);
-	native_word(b, COUNTERS_SITE, site->name);
-	native_word(b, COUNTERS_STREAM, stream->name);
-	native_number(b, COUNTERS_TS, (uint64_t)ts);
-	native_number(b, COUNTERS_IDX, event->index);
-	native_number(b, COUNTERS_CPU, event->cpu);
-	native_number(b, COUNTERS_PID, thread->pid);
-	native_number(b, COUNTERS_TID, thread->tid);
-	native_number(b, COUNTERS_VALUE, bits);
-	native_row(b);
-	return ship->counters_where.failed ? -ENOMEM : 0;
+	return ship->where.failed ? -ENOMEM : ship_columns_site(ship, site);
 }
 
 int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss)
@@ -263,7 +209,7 @@ int ship_rows_is_full(const struct ship *ship)
 
 int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event)
 {
-	return (ship->events.n_rows || ship->counters.n_rows) &&
+	return ship_rows_are_there(ship) &&
 	       ship_rows_day(ship_rows_ts(ship, event->time_ns)) != ship->day;
 }
 
@@ -312,6 +258,10 @@ int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 {
 	int rc = ship_spans_put(ship);
 
+	if (!rc)
+		rc = ship_counters_put(ship);
+	if (!rc)
+		rc = ship_columns_words(ship);
 	if (!rc)
 		rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where,
 				    ship->events.n_rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of events, counters and losses, and batches of all rows. */
+/* Rows of events and losses, and batches of all rows. */
 #ifndef SHIP_ROWS_H
 #define SHIP_ROWS_H
 
@@ -11,9 +11,8 @@ void ship_rows_close(struct ship *ship);
 /* The trace is known, which all rows of events and counters tell. */
 void ship_rows_trace(struct ship *ship);
 
-/* Rows of an event, a counter, a loss. 0 or -ENOMEM. */
+/* Rows of an event, a loss. 0 or -ENOMEM. */
 int ship_rows_event(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream);
-int ship_rows_counter(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream);
 int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss);
 
 /* n events of the stream before this one were gone before they were shipped. */
@@ -21,6 +20,9 @@ int ship_rows_gone(struct ship *ship, const struct ktr_event *event, uint64_t n)
 
 /* The next row of events is this one's: if it is the batch's first, the batch is of its day and found by it. */
 void ship_rows_begin(struct ship *ship, const struct ship_stream *stream, int64_t ts, uint64_t idx);
+
+/* A row of events or counters comes: the first one of a batch tells which day it is of. */
+void ship_rows_is_of(struct ship *ship, int64_t ts);
 
 const char *ship_rows_kind(const struct ktr_reader_site *site);
 

@@ -50,46 +50,8 @@ void ship_spans_close(struct ship *ship)
 
 /* ---- columns ---- */
 
-/* A member of the rows, in a column; one that is 0 in all of them is left to be filled up, or out. */
-#define SPANS_COLUMN(name, type)                                                                                  \
-	static void spans_column_##name(struct native_block *b, unsigned column, const char *row, uint32_t n)      \
-	{                                                                                                         \
-		type *to, any = 0, value;                                                                         \
-                                                                                                                  \
-		for (uint32_t i = 0; i < n; i++) {                                                                \
-			memcpy(&value, row + i * sizeof(struct ship_span_row), sizeof(value));                    \
-			any |= value;                                                                             \
-		}                                                                                                 \
-		to = any ? native_take(b, column, n) : NULL;                                                      \
-		for (uint32_t i = 0; to && i < n; i++)                                                            \
-			memcpy(&to[i], row + i * sizeof(struct ship_span_row), sizeof(*to));                      \
-		native_took(b, column, to ? n : 0);                                                               \
-	}
-SPANS_COLUMN(8, uint8_t)
-SPANS_COLUMN(16, uint16_t)
-SPANS_COLUMN(32, uint32_t)
-SPANS_COLUMN(64, uint64_t)
-
-static void spans_column(struct native_block *b, unsigned column, const char *row, uint32_t n)
-{
-	switch (b->column[column].width) {
-	case 1:
-		spans_column_8(b, column, row, n);
-		break;
-	case 2:
-		spans_column_16(b, column, row, n);
-		break;
-	case 4:
-		spans_column_32(b, column, row, n);
-		break;
-	default:
-		spans_column_64(b, column, row, n);
-	}
-}
-
 int ship_spans_put(struct ship *ship)
 {
-	/* Little-endian: the first bytes of a number are what a narrower column has. */
 	static const struct {
 		unsigned column;
 		size_t off;
@@ -109,9 +71,10 @@ int ship_spans_put(struct ship *ship)
 	if (!b || !n)
 		return 0;
 	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		spans_column(b, columns[i].column, (const char *)ship->span_row + columns[i].off, n);
-	native_keys(b, SPANS_HOST, b->n_rows, native_word_key(b, SPANS_HOST, ship->host), n);
-	native_keys(b, SPANS_BUILD, b->n_rows, native_word_key(b, SPANS_BUILD, ship->build), n);
+		native_gather(b, columns[i].column, (const char *)ship->span_row + columns[i].off, sizeof(*ship->span_row),
+			      n);
+	native_numbers(b, SPANS_HOST, b->n_rows, native_word_key(b, SPANS_HOST, ship->host), n);
+	native_numbers(b, SPANS_BUILD, b->n_rows, native_word_key(b, SPANS_BUILD, ship->build), n);
 	native_rows(b, n);
 	ship->n_span_pending = 0;
 	return ship->span_day->where.failed ? -ENOMEM : 0;

@@ -13,6 +13,7 @@
 #include "tools/interrupt.h"
 #include "tools/progress.h"
 #include "tools/ship/ship_columns.h"
+#include "tools/ship/ship_counters.h"
 #include "tools/ship/ship_marks.h"
 #include "tools/ship/ship_rows.h"
 #include "tools/ship/ship_send.h"
@@ -201,7 +202,7 @@ int ship_walk_take(struct ship *ship, const struct ktr_event *event, struct ship
 	if (ship->is_fresh && ship->with_events && (!ship->filter || ktr__filter_pass(ship->filter, event)))
 		rc = ship_rows_event(ship, event, stream);
 	if (!rc && ship->is_fresh && event->site->kind == KTR_KIND_COUNTER)
-		rc = ship_rows_counter(ship, event, stream);
+		rc = ship_counters_event(ship, event, stream);
 	if (!rc && ship->with_spans)
 		rc = ship_walk_spans_event(ship, event);
 	if (rc)

@@ -142,7 +142,7 @@ static void native_many_rows(void)
 			native_numbers(&b, NUMBER, from, 0, half);
 			native_numbers(&b, NUMBER, from + half, number, n - half);
 			if (n && piece % 4)
-				native_keys(&b, WORD, from + half, native_key_of(&b, WORD, word, strlen(word)), n - half);
+				native_numbers(&b, WORD, from + half, native_key_of(&b, WORD, word, strlen(word)), n - half);
 			if (n)
 				native_text_at(&b, TEXT, from + text, word, strlen(word));
 			native_rows(&b, n);
