@@ -56,13 +56,37 @@ int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n)
 	return 0;
 }
 
-void frame_put(void *writer, const void *bytes, size_t n)
+/* Whole frames of bytes that repeat: what they are packed to is known from the one before. Returns how many bytes. */
+static size_t frame_same(struct frame_writer *w, const uint8_t *bytes, size_t n, unsigned same)
+{
+	struct frame_known *known = w->known;
+	size_t done = 0;
+
+	if (!known || same > sizeof(known->bytes) || FRAME_BYTES % same)
+		return 0;
+	for (; n - done >= FRAME_BYTES; done += FRAME_BYTES) {
+		if (known->same != same || memcmp(known->bytes, bytes, same) != 0) {
+			known->frame.n = 0;
+			known->same = same;
+			memcpy(known->bytes, bytes, same);
+			w->failed |= frame_write(&known->frame, bytes, FRAME_BYTES);
+		}
+		native_buffer_add(w->out, known->frame.at, known->frame.n);
+	}
+	return done;
+}
+
+void frame_put(void *writer, const void *bytes, size_t n, unsigned same)
 {
 	struct frame_writer *w = writer;
+	size_t done = 0;
 
 	if (n >= FRAME_LONG) {
-		w->failed |= frame_write(w->out, w->few.at, w->few.n) || frame_write(w->out, bytes, n);
+		w->failed |= frame_write(w->out, w->few.at, w->few.n);
 		w->few.n = 0;
+		if (same)
+			done = frame_same(w, bytes, n, same);
+		w->failed |= frame_write(w->out, (const uint8_t *)bytes + done, n - done);
 		return;
 	}
 	if (w->few.n + n > FRAME_BYTES) {
@@ -74,7 +98,7 @@ void frame_put(void *writer, const void *bytes, size_t n)
 
 int frame_end(struct frame_writer *w)
 {
-	w->failed |= frame_write(w->out, w->few.at, w->few.n) || w->few.failed;
+	w->failed |= frame_write(w->out, w->few.at, w->few.n) || w->few.failed || w->out->failed;
 	native_buffer_free(&w->few);
 	return w->failed ? -ENOMEM : 0;
 }

@@ -287,16 +287,12 @@ uint32_t native_key_of(struct native_block *block, unsigned column, const char *
 	return native_key(c, text, n);
 }
 
-uint32_t native_word_key(struct native_block *block, unsigned column, const char *text)
+uint32_t native_word_key_new(struct native_block *block, unsigned column, const char *text)
 {
 	struct native_column *c = &block->column[column];
 
-	if (!text || !*text)
-		return 0;
-	if (c->last != text) {
-		c->last_key = native_key_of(block, column, text, strlen(text));
-		c->last = text;
-	}
+	c->last_key = native_key_of(block, column, text, strlen(text));
+	c->last = text;
 	return c->last_key;
 }
 
@@ -382,6 +378,7 @@ void native_took(struct native_block *block, unsigned column, uint32_t n)
 static void native_repeat(uint8_t *to, uint64_t value, unsigned width, size_t n)
 {
 	size_t bytes = n * width;
+	uint64_t many[8];
 
 	if (width == 1) {
 		memset(to, (int)value, n);
@@ -389,6 +386,10 @@ static void native_repeat(uint8_t *to, uint64_t value, unsigned width, size_t n)
 	}
 	for (unsigned bits = 8 * width; bits < 64; bits *= 2)
 		value = (value & ((UINT64_C(1) << bits) - 1)) | value << bits;
+	for (unsigned i = 0; i < 8; i++)
+		many[i] = value;
+	for (; bytes >= sizeof(many); bytes -= sizeof(many), to += sizeof(many))
+		memcpy(to, many, sizeof(many));
 	for (; bytes >= 8; bytes -= 8, to += 8)
 		memcpy(to, &value, 8);
 	memcpy(to, &value, bytes);
@@ -413,9 +414,10 @@ void native_numbers(struct native_block *block, unsigned column, uint32_t row, u
 	static void native_gather_##name(struct native_block *block, unsigned column, const char *from,            \
 					 size_t stride, uint32_t n)                                                \
 	{                                                                                                         \
-		type *to, any = 0, value;                                                                         \
+		const struct native_column *c = &block->column[column];                                           \
+		type *to, any = c->n && c->n == block->n_rows, value;                                             \
                                                                                                                   \
-		for (uint32_t i = 0; i < n; i++) {                                                                \
+		for (uint32_t i = 0; !any && i < n; i++) {                                                                \
 			memcpy(&value, from + i * stride, sizeof(value));                                         \
 			any |= value;                                                                             \
 		}                                                                                                 \
@@ -516,11 +518,11 @@ static int native_column_write(struct native_block *block, unsigned i, struct na
 		native_words(c, block->n_rows, head);
 	if (c->data.failed || c->words.failed || head->failed)
 		return -ENOMEM;
-	put(to, head->at, head->n);
+	put(to, head->at, head->n, 0);
 	head->n = 0;
 	if (block->shape[i].type == NATIVE_LIST)
-		put(to, c->words.at, c->words.n);
-	put(to, c->data.at, c->same ? (size_t)block->n_rows * c->width : c->data.n);
+		put(to, c->words.at, c->words.n, 0);
+	put(to, c->data.at, c->same ? (size_t)block->n_rows * c->width : c->data.n, c->same ? c->width : 0);
 	return 0;
 }
 
@@ -538,14 +540,15 @@ int native_pour(struct native_block *block, native_put_fn *put, void *to)
 		if (native_is_there(block, i))
 			rc = native_column_write(block, i, &head, put, to);
 	if (!rc && head.n)
-		put(to, head.at, head.n);
+		put(to, head.at, head.n, 0);
 	rc = head.failed ? -ENOMEM : rc;
 	native_buffer_free(&head);
 	return rc;
 }
 
-static void native_put(void *to, const void *bytes, size_t n)
+static void native_put(void *to, const void *bytes, size_t n, unsigned same)
 {
+	(void)same;
 	native_buffer_add(to, bytes, n);
 }
 

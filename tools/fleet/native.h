@@ -116,7 +116,13 @@ void native_gather(struct native_block *block, unsigned column, const void *from
 
 /* The key of a word in this block; 0 of none. native_word_key(): the text at one address stays the same. */
 uint32_t native_key_of(struct native_block *block, unsigned column, const char *text, size_t n);
-uint32_t native_word_key(struct native_block *block, unsigned column, const char *text);
+uint32_t native_word_key_new(struct native_block *block, unsigned column, const char *text);
+static inline uint32_t native_word_key(struct native_block *block, unsigned column, const char *text)
+{
+	const struct native_column *c = &block->column[column];
+
+	return !text || !*text ? 0 : c->last == text ? c->last_key : native_word_key_new(block, column, text);
+}
 
 /* [bytes] About how long it is so far. */
 size_t native_bytes_so_far(const struct native_block *block);
@@ -124,8 +130,11 @@ size_t native_bytes_so_far(const struct native_block *block);
 /* The columns that it has, "a,b,c", with a NUL. 0 or -ENOMEM. */
 int native_names(const struct native_block *block, struct native_buffer *out);
 
-/* Hands out the block in pieces, which lie where they are until it is cleared. 0 or -ENOMEM. */
-typedef void native_put_fn(void *to, const void *bytes, size_t n);
+/*
+ * Hands out the block in pieces, which lie where they are until it is cleared; same: not 0: so many bytes, again and
+ * again. 0 or -ENOMEM.
+ */
+typedef void native_put_fn(void *to, const void *bytes, size_t n, unsigned same);
 int native_pour(struct native_block *block, native_put_fn *put, void *to);
 
 /* Appends the block. 0 or -ENOMEM. */

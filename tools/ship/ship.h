@@ -17,6 +17,7 @@
 #include "analyze/read/trace_head.h"
 #include "analyze/stats/spans.h"
 #include "tools/fleet/folder.h"
+#include "tools/fleet/frame.h"
 #include "tools/fleet/schema.h"
 #include "tools/fleet/store.h"
 
@@ -113,7 +114,7 @@ struct ship {
 	uint64_t until_ns;   /* of a trace that is being written, and not followed:
 		its last event when it was opened */
 	uint64_t flushed_ns; /* when the last batch went, of CLOCK_MONOTONIC */
-	uint32_t n_looked;   /* events */
+	uint64_t n_looked;   /* events */
 	unsigned n_waits;    /* since an event came */
 	int is_told;	     /* all of it was told before */
 	int is_cut;	     /* the walk ends before the trace does */
@@ -144,6 +145,7 @@ struct ship {
 	uint32_t fill; /* number of that batch, from 1 */
 	unsigned events_numbers; /* bit i: its events have EVENTS_I0 + i */
 	struct ktr_event event;	 /* of a sweep: one that is looked at as a whole */
+	struct frame_known known; /* of the trace, which all rows have */
 	struct ship_counter_row *counter_row; /* owned; counters that are not in the block yet */
 	uint32_t n_counter_pending, counter_room;
 	struct ship_span_row *span_row; /* owned; spans that are in no block yet, */

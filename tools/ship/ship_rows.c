@@ -49,6 +49,7 @@ void ship_rows_close(struct ship *ship)
 	ship_counters_close(ship);
 	native_buffer_free(&ship->gone_where);
 	ship_spans_close(ship);
+	native_buffer_free(&ship->known.frame);
 }
 
 const char *ship_rows_kind(const struct ktr_reader_site *site)
@@ -199,8 +200,7 @@ int ship_rows_is_full(const struct ship *ship)
 {
 	size_t n = native_bytes_so_far(&ship->events) + native_bytes_so_far(&ship->counters);
 
-	if (ship->events.n_rows >= SHIP_BATCH_ROWS || ship->counters.n_rows >= SHIP_BATCH_ROWS ||
-	    ship->n_span_rows >= SHIP_BATCH_ROWS)
+	if (ship_rows_are_many(ship))
 		return 1;
 	for (unsigned i = 0; i < ship->n_days; i++)
 		n += native_bytes_so_far(&ship->days[i].spans);
@@ -213,10 +213,10 @@ int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event
 	       ship_rows_day(ship_rows_ts(ship, event->time_ns)) != ship->day;
 }
 
-int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_table table,
+int ship_rows_part(struct ship *ship, struct ship_part *part, enum schema_table table,
 		   struct native_block *block)
 {
-	struct frame_writer writer = { .out = &part->body };
+	struct frame_writer writer = { .out = &part->body, .known = &ship->known };
 	int rc;
 
 	part->table = table;

@@ -35,6 +35,12 @@ static inline int64_t ship_rows_ts(const struct ship *ship, uint64_t ns)
 int64_t ship_rows_day(int64_t ts);
 uint64_t ship_rows_day_left(const struct ship *ship, uint64_t ns);
 
+static inline int ship_rows_are_many(const struct ship *ship)
+{
+	return ship->events.n_rows >= SHIP_BATCH_ROWS || ship->counters.n_rows >= SHIP_BATCH_ROWS ||
+	       ship->n_span_rows >= SHIP_BATCH_ROWS;
+}
+
 /* Is it time to send what there is; would the event be in another day than those there are? */
 int ship_rows_is_full(const struct ship *ship);
 int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event);
@@ -43,7 +49,7 @@ int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event
 int ship_rows_batch(struct ship *ship, struct ship_batch *batch);
 
 /* A block and what inserts it, compressed. 0 or -ENOMEM. */
-int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_table table,
+int ship_rows_part(struct ship *ship, struct ship_part *part, enum schema_table table,
 		   struct native_block *block);
 
 #endif

@@ -5,7 +5,8 @@
  * that. So at a moment all is told of the events that have become rows, and a batch may end there.
  *
  * A moment is the end of the packet that ends first, so that no stream has more than one packet until then; it is
- * earlier where they have very many events together, or the day ends.
+ * earlier where they have very many events together, or the day ends. Without spans a batch may end anywhere, and
+ * moments are further apart.
  */
 #include "tools/ship/ship_sweep.h"
 
@@ -21,6 +22,9 @@
 #include <stdlib.h>
 
 #define SWEEP_EVENTS SHIP_BATCH_ROWS /* [events] of all streams, about so many, until a moment */
+#define SWEEP_PACKETS 16	     /* of a stream, about so many, where there are no spans */
+#define SWEEP_LOOKS  4096u	     /* [events] between two looks whether a batch is full, or it is time */
+#define SWEEP_LOT    256u	     /* [events] as many as a lot has, for that */
 #define SWEEP_STEP   65536u	     /* [events] before another trace has its turn */
 
 int ship_sweep_begin(struct ship *ship, struct ktr_error *err)
@@ -67,6 +71,16 @@ static int sweep_lot(struct ship *ship, const struct ktr__reader_lot *lot, uint6
 	return ktr__reader_sweep_one(ship->reader, lot, &event) ? sweep_event(ship, event, stream, err) : 0;
 }
 
+/* After about so many events: a batch, if it is time for one. 0 or -errno with err filled. */
+static int sweep_batch(struct ship *ship, uint64_t n, struct ktr_error *err)
+{
+	ship->n_looked += n;
+	if (ship->n_looked < SWEEP_LOOKS && !ship_rows_are_many(ship))
+		return 0;
+	ship->n_looked = 0;
+	return ship_walk_is_due(ship) ? ship_walk_flush(ship, err) : 0;
+}
+
 /* All that streams have up to a moment. 0 or -errno with err filled. */
 static int sweep_until(struct ship *ship, unsigned n_cursors, uint64_t until_ns, struct ktr_error *err)
 {
@@ -84,6 +98,8 @@ static int sweep_until(struct ship *ship, unsigned n_cursors, uint64_t until_ns,
 				return more;
 			}
 			rc = sweep_lot(ship, &lot, until_ns, err);
+			if (!rc && !ship->marks)
+				rc = sweep_batch(ship, SWEEP_LOT, err);
 		}
 	}
 	return rc;
@@ -106,12 +122,17 @@ static int sweep_said(struct ship *ship, struct ktr_error *err)
 	return rc;
 }
 
-/* Where the day of the first event ends, or there are too many, it is earlier. */
+/*
+ * Where the day of the first event ends, or there are too many, it is earlier; later where it is of no matter, for
+ * then each stream has more at once.
+ */
 static uint64_t sweep_moment(const struct ship *ship, const struct ktr__reader_span *span)
 {
 	uint64_t length = span->to_ns - span->from_ns, left_ns = ship_rows_day_left(ship, span->from_ns);
 
-	if (span->n_events > SWEEP_EVENTS)
+	if (!ship->marks && length < UINT64_MAX / SWEEP_PACKETS)
+		length *= SWEEP_PACKETS;
+	else if (span->n_events > SWEEP_EVENTS)
 		length = (uint64_t)((double)length * SWEEP_EVENTS / (double)span->n_events);
 	return span->from_ns + (length < left_ns ? length : left_ns);
 }
@@ -136,8 +157,8 @@ static int64_t sweep_on(struct ship *ship, struct ktr_error *err)
 		rc = sweep_said(ship, err);
 	if (!rc && any && ship->marks && ship_marks_spans(ship))
 		rc = ktr_error_set(err, ENOMEM, "no memory");
-	if (!rc && any && ship_walk_is_due(ship))
-		rc = ship_walk_flush(ship, err);
+	if (!rc && any)
+		rc = sweep_batch(ship, ship->marks ? span.n_events : 0, err);
 	return rc ? rc : any ? (int64_t)span.n_events : 0;
 }
 

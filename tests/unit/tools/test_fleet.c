@@ -194,7 +194,9 @@ static size_t fleet_unframe(const uint8_t *frame, size_t n, uint8_t *to, size_t 
 static void frames_of_pieces(void)
 {
 	struct native_buffer plain = { 0 }, packed = { 0 };
-	struct frame_writer writer = { .out = &packed };
+	static const char same[16] = "sixteen bytes...";
+	struct frame_known known = { 0 };
+	struct frame_writer writer = { .out = &packed, .known = &known };
 	size_t done = 0, at = 0, n_frame, room;
 	struct native_block block;
 	uint64_t seed = 9;
@@ -202,6 +204,7 @@ static void frames_of_pieces(void)
 	uint8_t *back;
 
 	native_open(&block, fleet_shape, N_COLUMNS);
+	native_same(&block, SAME, same, sizeof(same));
 	for (unsigned i = 0; i < 200000; i++) {
 		native_number(&block, SIGNED, fleet_random(&seed) % 1000);
 		if (i % 1000 == 0)
@@ -223,6 +226,7 @@ static void frames_of_pieces(void)
 	CU_ASSERT_EQUAL_FATAL(done, plain.n);
 	CU_ASSERT_EQUAL(memcmp(back, plain.at, done), 0);
 	free(back);
+	native_buffer_free(&known.frame);
 	native_buffer_free(&plain);
 	native_buffer_free(&packed);
 	native_close(&block);
