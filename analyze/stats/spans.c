@@ -43,6 +43,7 @@ struct spans_site {
 	uint32_t n_ident;	/* [bytes] of its id, if it has one of its own */
 	uint64_t group_hash;
 	uint64_t name_hash;	/* with that id */
+	const struct ktr_reader_site *twin; /* another one with that id: where those begin that end here */
 };
 
 struct spans_open {
@@ -89,7 +90,7 @@ static enum spans_how spans_how(const struct ktr_reader_site *site)
 }
 
 /* NULL: no memory. */
-static const struct spans_site *spans_site(struct ktr__spans *spans, const struct ktr_reader_site *site)
+static struct spans_site *spans_site(struct ktr__spans *spans, const struct ktr_reader_site *site)
 {
 	struct ktr_event_bytes ident = { site->ident, 0, 0, 0 };
 	struct spans_site *at;
@@ -101,6 +102,7 @@ static const struct spans_site *spans_site(struct ktr__spans *spans, const struc
 		return at;
 	ident.n_bytes = site->ident ? (uint32_t)strlen(site->ident) : 0;
 	at->site = site;
+	at->twin = NULL;
 	at->how = spans_how(site);
 	at->n_ident = ident.n_bytes;
 	at->group_hash = ktr__hash_bytes(0, site->group, strlen(site->group));
@@ -123,17 +125,27 @@ static void spans_describe(struct ktr__span *span, const struct ktr_event *event
 {
 	const struct ktr_reader_site *site = event->site;
 
-	memset(span, 0, sizeof(*span));
+	/* All of its members one by one: filled by an instruction for long rows, it takes longer than its event does. */
 	span->kind = site->kind == KTR_KIND_STATE ? KTR_KIND_STATE : KTR_KIND_START;
 	span->pid = event->thread->pid;
 	span->process_key = ktr__tables_process_key(event->thread);
 	span->group = site->group;
+	span->ident = (struct ktr_event_bytes){ "", 0, 0, 0 };
+	span->state = (struct ktr_event_bytes){ "", 0, 0, 0 };
+	span->key = 0;
 	span->from_ns = event->time_ns;
 	span->told_ns = event->time_ns;
+	span->to_ns = 0;
 	span->site = site;
 	span->thread = event->thread;
+	span->end_thread = NULL;
 	span->cpu = event->cpu;
 	span->keep = event->keep;
+	span->pair = 0;
+	span->depth = span->flags = 0;
+	span->row = NULL;
+	span->word = 0;
+	span->lane = 0;
 	if (site->ident) {
 		span->ident.bytes = site->ident;
 		span->ident.n_bytes = known->n_ident;
@@ -142,7 +154,6 @@ static void spans_describe(struct ktr__span *span, const struct ktr_event *event
 		span->ident = spans_bytes(event, 0);
 		span->name_hash = ktr__hash_bytes(known->group_hash, span->ident.bytes, span->ident.n_bytes);
 	}
-	span->state.bytes = "";
 	if (span->kind == KTR_KIND_STATE)
 		span->state = spans_bytes(event, site->value_arg);
 	if (known->how == SPANS_KERNEL)
@@ -555,20 +566,26 @@ static int spans_scope_start(struct ktr__spans *spans, const struct ktr_event *e
 
 /* The innermost scope of its thread, if the event ends it: no other one that is open has its process and key. */
 static struct spans_open *spans_innermost(const struct ktr__spans *spans, const struct ktr_event *event,
-					  const struct spans_site *known)
+					  struct spans_site *known)
 {
 	uint32_t id = event->thread->id;
 	struct spans_open *open = id < spans->n_threads ? spans->inner[id] : NULL;
 	const struct ktr_event_bytes ident = { event->site->ident, known->n_ident, 0, 0 };
 
-	return open && open->span.key == event->arg[event->site->value_arg] && open->span.thread == event->thread &&
-			       ktr__same_bytes(&open->span.ident, &ident) ? open : NULL;
+	if (!open || open->span.key != event->arg[event->site->value_arg] || open->span.thread != event->thread)
+		return NULL;
+	if (open->span.site == known->twin)
+		return open;
+	if (!ktr__same_bytes(&open->span.ident, &ident))
+		return NULL;
+	known->twin = open->span.site;
+	return open;
 }
 
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 {
 	enum ktr_event_kind kind = event->site->kind;
-	const struct spans_site *known;
+	struct spans_site *known;
 	struct ktr__span span;
 	enum spans_how how;
 	int rc;

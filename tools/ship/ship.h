@@ -23,7 +23,7 @@
 
 #include <ktr/reader.h>
 
-#define SHIP_BATCH_ROWS	 131072u	 /* [rows] ends a batch: 160 MB of memory at twice as many */
+#define SHIP_BATCH_ROWS	 262144u	 /* [rows] ends a batch: some 50 MB of memory */
 #define SHIP_BATCH_BYTES ((size_t)48 << 20) /* [bytes] the same, of rows with long texts */
 #define SHIP_DAYS_MAX	 16
 #define SHIP_PARTS_MAX	 (3 + SHIP_DAYS_MAX) /* events, counters, what was not shipped; spans of some days */
