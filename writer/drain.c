@@ -45,6 +45,7 @@
 #define DRAIN_LAG         1024u /* [slots] 64 KiB: less was measured to slow the producer down */
 #define DRAIN_AGE_NS      40000000ull /* a tail is to be less than 100 ms late */
 #define DRAIN_PAUSE_MAX   50000000ull /* [ns] */
+#define DRAIN_PAUSE_BIG   20000000ull /* [ns] worth keeping a large ring from being overtaken by a burst */
 #define DRAIN_IDLE_NS     1000000000ull
 #define DRAIN_IDLE_MAX    80000000ull /* [ns] below 0.1 % of a core, and a tail not 100 ms late */
 #define DRAIN_IDLE_SLOT   1000ull     /* [ns] */
@@ -375,13 +376,17 @@ static void drain_pace(struct ktr__drain *drain, uint32_t row, uint64_t came, ui
 	pace->open = 1;
 }
 
-/* How long a ring may be left alone that is empty: after a while of nothing, what a main ring takes. */
+/*
+ * How long a ring may be left alone that is empty: half of what it takes to fill where that is long; after a while
+ * of nothing, what a main ring takes.
+ */
 static uint64_t drain_pause_max(const struct ktr__drain *drain, uint32_t row, uint64_t capacity, uint64_t now)
 {
+	uint64_t half_ns = (uint64_t)(int64_t)(drain_double(capacity) / (2 * DRAIN_PEAK));
 	uint64_t idle_ns = DRAIN_IDLE_MAX;
 
 	if (now - drain->moved_ns < DRAIN_IDLE_NS)
-		return DRAIN_PAUSE_MAX;
+		return half_ns < DRAIN_PAUSE_BIG || half_ns > DRAIN_PAUSE_MAX ? DRAIN_PAUSE_MAX : half_ns;
 	if (row < drain->trace.n_rings && capacity < DRAIN_IDLE_MAX / DRAIN_IDLE_SLOT)
 		idle_ns = capacity * DRAIN_IDLE_SLOT;
 	return idle_ns > DRAIN_PAUSE_MAX ? idle_ns : DRAIN_PAUSE_MAX;

@@ -26,9 +26,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#define ATTACH_KNOBS     2048 /* [bytes] as struct ktr__ask has them */
+#define ATTACH_TRIES	 20 /* of a process that has only just begun, or goes on to execve(2) */
+#define ATTACH_NAP_NS	 10000000
+#define ATTACH_KNOBS	 2048 /* [bytes] as struct ktr__ask has them */
 #define ATTACH_TRACE_MAX 255  /* of debug.ktr.alq_file */
 
 static const struct option_row attach_rows[] = {
@@ -167,7 +170,23 @@ static int attach_session(const struct attach_command *c, const struct attach_fa
 	return 0;
 }
 
-static int attach_agent(const struct attach_command *c, const struct attach_facts *facts)
+/*
+ * Does it pay to try again? It is still there, and has become another program while the one before was looked at,
+ * or its loader has not come as far as its C library yet.
+ */
+static int attach_is_early(const struct attach_command *c, int rc)
+{
+	struct attach_facts facts;
+
+	if (rc != -ESRCH && rc != -ENOEXEC && rc != -ENOSYS)
+		return 0;
+	attach_facts("/proc", (pid_t)c->pid, &facts);
+	return facts.there && facts.state != 'Z' && facts.state != 'X' && facts.libc != ATTACH_LIBC_MUSL &&
+	       !facts.is_32bit && !facts.other_machine && !facts.is_kernel;
+}
+
+/* The exit status; -EAGAIN, which only while is_patient: it is early. */
+static int attach_agent(const struct attach_command *c, const struct attach_facts *facts, int is_patient)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	char library[PATH_MAX + 64], knobs[ATTACH_KNOBS];
@@ -191,6 +210,8 @@ static int attach_agent(const struct attach_command *c, const struct attach_fact
 		memset(&err, 0, sizeof(err));
 		attach_refused(facts, inject.refused, &err);
 	}
+	if (is_patient && !inject.refused && attach_is_early(c, rc))
+		return -EAGAIN;
 	if (rc)
 		return fail(c->command, "process %d (%s): %s", (int)c->pid, facts->name, err.text);
 	attach_next(c, facts, inject.session);
@@ -264,14 +285,13 @@ static int attach_probes(const struct attach_command *c, const char *session, st
 	return rc;
 }
 
-int attach_process(const struct attach_command *c, char session[PATH_MAX])
+/* As attach_agent(). */
+static int attach_once(const struct attach_command *c, char session[PATH_MAX], int is_patient)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct attach_facts facts;
 	int has_session, rc;
 
-	if (c->pid == (uint64_t)getpid())
-		return fail(c->command, "process %d: that is this command", (int)c->pid);
 	attach_facts("/proc", (pid_t)c->pid, &facts);
 	has_session = facts.there && !ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, NULL);
 	/* One that is gone is refused for that. */
@@ -284,13 +304,30 @@ int attach_process(const struct attach_command *c, char session[PATH_MAX])
 	if (has_session && !facts.has_agent && !c->alone) {
 		rc = attach_session(c, &facts, session);
 	} else {
-		if (attach_refuse(&facts, c->force, &err))
+		rc = attach_refuse(&facts, c->force, &err);
+		if (is_patient && attach_is_early(c, rc))
+			return -EAGAIN;
+		if (rc)
 			return attach_look_fails(c->command, &facts, &err);
-		rc = attach_agent(c, &facts);
+		rc = attach_agent(c, &facts, is_patient);
 	}
-	if (!rc && (ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, &err) ||
-		    attach_probes(c, session, &err)))
-		return fail_with(c->command, &err);
+	if (rc)
+		return rc;
+	rc = ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, &err);
+	if (is_patient && attach_is_early(c, rc == -ENOENT ? -ESRCH : rc))
+		return -EAGAIN;
+	return rc || attach_probes(c, session, &err) ? fail_with(c->command, &err) : 0;
+}
+
+int attach_process(const struct attach_command *c, char session[PATH_MAX])
+{
+	const struct timespec nap = { 0, ATTACH_NAP_NS };
+	int rc;
+
+	if (c->pid == (uint64_t)getpid())
+		return fail(c->command, "process %d: that is this command", (int)c->pid);
+	for (int left = ATTACH_TRIES; (rc = attach_once(c, session, left > 0)) == -EAGAIN; left--)
+		nanosleep(&nap, NULL);
 	return rc;
 }
 

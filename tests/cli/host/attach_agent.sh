@@ -258,6 +258,18 @@ status 0 "$ktr" detach -p $own
 is 'its mask then' "$("$ktr" sysctl -n -p $own debug.ktr.mask)" none
 kill $own
 
+# Programs that have only just begun, each in place of the one before: it is waited for.
+for i in $(seq ${CHAINS:-8}); do
+	env a=1 env b=2 env c=3 env d=4 env e=5 env f=6 sleep 1000 &
+	chain=$!
+	pids="$pids $chain"
+	"$ktr" attach -p $chain 2>"$dir/err" || fail "a program that has just begun: $(cat "$dir/err")"
+	case $(cat "$dir/err") in
+	*\(sleep\)*) status 0 "$ktr" detach -p $chain ;;
+	esac
+	kill $chain
+done
+
 # What a thread of ours, that is not the C library's, would call.
 $cc -std=gnu11 -D_GNU_SOURCE -DOWN_MALLOC -O1 -fno-builtin tests/programs/provider/heap_own.c -o "$dir/allocator" -lpthread || exit 1
 "$dir/allocator" 1000 &
