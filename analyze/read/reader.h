@@ -53,13 +53,13 @@ int ktr__reader_count_only(struct ktr_reader *reader, ktr__reader_counts_fn *of,
  *		... a moment from span.from_ns to span.to_ns ...
  *		for (i = 0; i < span.n_cursors; i++)
  *			while ((rc = ktr__reader_sweep(reader, i, moment, &lot)) > 0)
- *				... takes events from lot.walk, then ktr__reader_swept(); or ktr__reader_sweep_one() ...
+ *				... lot.walk's events, and ktr__reader_swept(); or ktr__reader_sweep_one() ...
  *		while ((what = ktr__reader_sweep_said(reader)) > 0)
  *			... ktr_reader_loss(), ktr_reader_note() ...
  *	}
  *
- * Losses are told as they are met, some before events that are earlier. ktr__reader_stream() and ktr__reader_first()
- * are of the lot.
+ * Losses are told as they are met, some before events that are earlier. ktr__reader_stream() and
+ * ktr__reader_first() are of the lot.
  */
 struct ktr__walk;
 
@@ -72,9 +72,9 @@ struct ktr__reader_span {
 
 struct ktr__reader_lot {
 	unsigned cursor;
-	const struct ktr_event *event; /* this one, which was fetched before, and no more; NULL: those of the walk */
-	struct ktr__walk *walk;	       /* of codec.h: it has an event at least, and who takes some moves it on. Behind
-		its end, KTR__PACKETS_SLACK bytes may be read */
+	const struct ktr_event *event; /* this one, fetched before, and no more; NULL: those of the walk */
+	/* Of codec.h: it has an event; who takes some moves it on. KTR__PACKETS_SLACK bytes after it can be read. */
+	struct ktr__walk *walk;
 	uint64_t index, time_ns;       /* of its next event */
 	uint32_t cpu;
 	int keep;

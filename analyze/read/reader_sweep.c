@@ -27,7 +27,7 @@ int ktr__reader_sweeps(struct ktr_reader *reader)
 	return 1;
 }
 
-/* When the walk's next event is; what makes no sense is at the time of the one before, and told when it is decoded. */
+/* When the walk's next event is; what makes no sense is told when it is decoded, as if at the time of the last. */
 static uint64_t reader_sweep_time(const struct ktr__walk *walk)
 {
 	size_t left = (size_t)(walk->end - walk->at);
@@ -93,7 +93,8 @@ int ktr__reader_sweep(struct ktr_reader *reader, unsigned i, uint64_t until_ns, 
 	*lot = (struct ktr__reader_lot){ .cursor = i,
 					 .event = t->c.counts ? &t->c.event : NULL,
 					 .walk = &t->walk,
-					 .index = t->c.counts ? t->c.event.index : t->head.first_event + t->n_decoded,
+					 .index = t->c.counts ? t->c.event.index
+							      : t->head.first_event + t->n_decoded,
 					 .time_ns = ns,
 					 .cpu = t->head.cpu,
 					 .keep = t->kind == KTR_RING_KEEP };

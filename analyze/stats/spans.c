@@ -125,7 +125,7 @@ static void spans_describe(struct ktr__span *span, const struct ktr_event *event
 {
 	const struct ktr_reader_site *site = event->site;
 
-	/* All of its members one by one: filled by an instruction for long rows, it takes longer than its event does. */
+	/* Its members one by one: an instruction that fills long rows takes longer than the event does. */
 	span->kind = site->kind == KTR_KIND_STATE ? KTR_KIND_STATE : KTR_KIND_START;
 	span->pid = event->thread->pid;
 	span->process_key = ktr__tables_process_key(event->thread);

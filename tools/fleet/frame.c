@@ -56,7 +56,7 @@ int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n)
 	return 0;
 }
 
-/* Whole frames of bytes that repeat: what they are packed to is known from the one before. Returns how many bytes. */
+/* Whole frames of bytes that repeat: what they come to is known from the one before. Returns how many bytes. */
 static size_t frame_same(struct frame_writer *w, const uint8_t *bytes, size_t n, unsigned same)
 {
 	struct frame_known *known = w->known;

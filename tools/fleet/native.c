@@ -410,21 +410,21 @@ void native_numbers(struct native_block *block, unsigned column, uint32_t row, u
 	native_took(block, column, n);
 }
 
-#define NATIVE_GATHER(name, type)                                                                                  \
-	static void native_gather_##name(struct native_block *block, unsigned column, const char *from,            \
-					 size_t stride, uint32_t n)                                                \
-	{                                                                                                         \
-		const struct native_column *c = &block->column[column];                                           \
-		type *to, any = c->n && c->n == block->n_rows, value;                                             \
-                                                                                                                  \
-		for (uint32_t i = 0; !any && i < n; i++) {                                                                \
-			memcpy(&value, from + i * stride, sizeof(value));                                         \
-			any |= value;                                                                             \
-		}                                                                                                 \
-		to = any ? native_take(block, column, n) : NULL;                                                  \
-		for (uint32_t i = 0; to && i < n; i++)                                                            \
-			memcpy(&to[i], from + i * stride, sizeof(*to));                                           \
-		native_took(block, column, to ? n : 0);                                                           \
+#define NATIVE_GATHER(name, type) \
+	static void native_gather_##name(struct native_block *block, unsigned column, const char *from, \
+					 size_t stride, uint32_t n) \
+	{ \
+		const struct native_column *c = &block->column[column]; \
+		type *to, any = c->n && c->n == block->n_rows, value; \
+ \
+		for (uint32_t i = 0; !any && i < n; i++) { \
+			memcpy(&value, from + i * stride, sizeof(value)); \
+			any |= value; \
+		} \
+		to = any ? native_take(block, column, n) : NULL; \
+		for (uint32_t i = 0; to && i < n; i++) \
+			memcpy(&to[i], from + i * stride, sizeof(*to)); \
+		native_took(block, column, to ? n : 0); \
 	}
 NATIVE_GATHER(8, uint8_t)
 NATIVE_GATHER(16, uint16_t)

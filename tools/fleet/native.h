@@ -53,7 +53,7 @@ struct native_column {
 	uint32_t n_slots, word_room;
 	const void *last;	    /* the word given last, by its address, and its key */
 	uint32_t last_key;
-	uint8_t width; /* [bytes] of a value in data; of words, whose keys are wider where there are many: 1, 2, 4 */
+	uint8_t width; /* [bytes] of a value in data; of words, 1, 2 or 4, by how many there are */
 	uint8_t same;  /* all rows have what data begins with */
 };
 
@@ -87,7 +87,7 @@ void native_row(struct native_block *block);
 void native_same(struct native_block *block, unsigned column, const void *bytes, size_t n);
 
 /*
- * Many rows at once: room for n values of a column from the block's next row on, which whoever asks fills, then says
+ * Many rows at once: room for n values of a column from the block's next row on, which whoever asks fills, and says
  * how many of them there are. NULL without memory. Of words, keys, as wide as the column says: none that is new may
  * be asked for in between. native_rows() counts the rows, after all of their columns.
  */
@@ -131,8 +131,8 @@ size_t native_bytes_so_far(const struct native_block *block);
 int native_names(const struct native_block *block, struct native_buffer *out);
 
 /*
- * Hands out the block in pieces, which lie where they are until it is cleared; same: not 0: so many bytes, again and
- * again. 0 or -ENOMEM.
+ * Hands out the block in pieces, which lie where they are until it is cleared; same, not 0: so many bytes, again
+ * and again. 0 or -ENOMEM.
  */
 typedef void native_put_fn(void *to, const void *bytes, size_t n, unsigned same);
 int native_pour(struct native_block *block, native_put_fn *put, void *to);

@@ -15,7 +15,6 @@
  */
 #include "tools/ship/ship_columns.h"
 
-#include "analyze/read/ktrgraph.h"
 #include "analyze/stats/ends.h"
 #include "conf/kit/array.h"
 #include "conf/kit/copy.h"
@@ -109,8 +108,8 @@ static enum columns_more columns_more(const struct ktr_reader_site *site, int wi
 			       site->value_arg == 0 ? COLUMNS_SCOPE : COLUMNS_SPAN;
 }
 
-static void columns_site(struct ship_site *s, const struct ktr_reader_site *site, const struct ktr__program *program,
-			 int with_spans)
+static void columns_site(struct ship_site *s, const struct ktr_reader_site *site,
+			 const struct ktr__program *program, int with_spans)
 {
 	memset(s, 0, sizeof(*s));
 	s->site = site;
@@ -252,7 +251,8 @@ static inline uint64_t columns_value(const struct columns_number *number, const 
 }
 
 /* A string of a row; those between it and the one before are empty. */
-static inline void columns_text(struct native_block *b, unsigned column, uint32_t row, const uint8_t *bytes, size_t n)
+static inline void columns_text(struct native_block *b, unsigned column, uint32_t row, const uint8_t *bytes,
+				size_t n)
 {
 	struct native_column *c = &b->column[column];
 	uint32_t gap = row - c->n;
@@ -298,7 +298,8 @@ static const uint8_t *columns_texts(struct columns *run, const struct ship_site 
 		run->number[i][run->n] = columns_value(number, args + number->off + shift[number->before]);
 	}
 	for (unsigned i = 0; i < s->n_texts; i++)
-		columns_text(b, EVENTS_S0 + s->text[i], b->n_rows + run->n, args + s->text_off[i] + shift[i], length[i]);
+		columns_text(b, EVENTS_S0 + s->text[i], b->n_rows + run->n, args + s->text_off[i] + shift[i],
+			     length[i]);
 	return args + s->fixed + shift[s->n_texts];
 }
 
@@ -460,8 +461,8 @@ static void columns_end(struct columns *run, const struct ship_stream *stream)
 	native_took(b, EVENTS_SITE_ID, run->n);
 	for (unsigned i = 0; i < run->n_used; i++)
 		native_took(b, EVENTS_I0 + run->used[i], run->n);
-	native_numbers(b, EVENTS_STREAM, b->n_rows, native_key_of(b, EVENTS_STREAM, stream->name, strlen(stream->name)),
-		    run->n);
+	native_numbers(b, EVENTS_STREAM, b->n_rows,
+		       native_key_of(b, EVENTS_STREAM, stream->name, strlen(stream->name)), run->n);
 	native_numbers(b, EVENTS_CPU, b->n_rows, run->lot->cpu, run->n);
 	native_numbers(b, EVENTS_FLAGS, b->n_rows, run->lot->keep ? SCHEMA_FLAG_KEEP : 0, run->n);
 	native_rows(b, run->n);

@@ -120,7 +120,8 @@ int ship_counters_event(struct ship *ship, const struct ktr_event *event, const 
 					  .grp = native_word_key(b, COUNTERS_GRP, site->group),
 					  .id = native_key_of(b, COUNTERS_ID, ident.bytes, ident.n_bytes),
 					  .site = native_word_key(b, COUNTERS_SITE, site->name),
-					  .stream = native_key_of(b, COUNTERS_STREAM, stream->name, strlen(stream->name)) };
+					  .stream = native_key_of(b, COUNTERS_STREAM, stream->name,
+								  strlen(stream->name)) };
 	ship->n_counter_pending++;
 	return ship->counters_where.failed ? -ENOMEM : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events and losses as rows, and batches of all rows. Times are UTC. Names stand in the rows: in columns of words they cost next to
- * nothing, and no question needs a join.
+ * Events and losses as rows, and batches of all rows. Times are UTC. Names stand in the rows: in columns of words
+ * they cost next to nothing, and no question needs a join.
  */
 #include "tools/ship/ship_rows.h"
 

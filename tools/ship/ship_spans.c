@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans as rows, in a block for each day. Rows are gathered and go to their columns many at a time; the keys of what
- * a site tells are looked up once for each batch.
+ * Spans as rows, in a block for each day. Rows are gathered and go to their columns many at a time; the keys of
+ * what a site tells are looked up once for each batch.
  */
 #include "tools/ship/ship_spans.h"
 
@@ -17,8 +17,16 @@
 
 #define SPANS_ROWS 1024u /* gathered */
 
-enum { SPANS_KEY_PROCESS, SPANS_KEY_THREAD, SPANS_KEY_KIND, SPANS_KEY_GRP, SPANS_KEY_ID, SPANS_KEY_STATE, SPANS_KEY_SITE,
-       SPANS_KEYS };
+enum {
+	SPANS_KEY_PROCESS,
+	SPANS_KEY_THREAD,
+	SPANS_KEY_KIND,
+	SPANS_KEY_GRP,
+	SPANS_KEY_ID,
+	SPANS_KEY_STATE,
+	SPANS_KEY_SITE,
+	SPANS_KEYS
+};
 
 struct ship_span_row {
 	int64_t ts;
@@ -71,8 +79,8 @@ int ship_spans_put(struct ship *ship)
 	if (!b || !n)
 		return 0;
 	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		native_gather(b, columns[i].column, (const char *)ship->span_row + columns[i].off, sizeof(*ship->span_row),
-			      n);
+		native_gather(b, columns[i].column, (const char *)ship->span_row + columns[i].off,
+			      sizeof(*ship->span_row), n);
 	native_numbers(b, SPANS_HOST, b->n_rows, native_word_key(b, SPANS_HOST, ship->host), n);
 	native_numbers(b, SPANS_BUILD, b->n_rows, native_word_key(b, SPANS_BUILD, ship->build), n);
 	native_rows(b, n);
@@ -129,7 +137,9 @@ static void spans_where(struct ship *ship, struct ship_day *day, const struct kt
 /* Where a row of the day is gathered; NULL without memory. */
 static struct ship_span_row *spans_next(struct ship *ship, int64_t day)
 {
-	if (ship->span_day && (ship->span_day->day != day || ship->n_span_pending == SPANS_ROWS) && ship_spans_put(ship))
+	int is_full = ship->span_day && (ship->span_day->day != day || ship->n_span_pending == SPANS_ROWS);
+
+	if (is_full && ship_spans_put(ship))
 		return NULL;
 	if (!ship->n_span_pending)
 		ship->span_day = spans_of_day(ship, day);
@@ -175,8 +185,9 @@ static void spans_row(struct ship_span_row *row, struct native_block *b, const s
 	row->word[SPANS_KEY_THREAD] = native_word_key(b, SPANS_THREAD, span->thread->name);
 	row->word[SPANS_KEY_KIND] = native_word_key(b, SPANS_KIND, span->kind == KTR_KIND_STATE ? "state" : "span");
 	row->word[SPANS_KEY_GRP] = keys->grp;
-	row->word[SPANS_KEY_ID] = span->site->ident ? keys->id
-						    : native_key_of(b, SPANS_ID, span->ident.bytes, span->ident.n_bytes);
+	row->word[SPANS_KEY_ID] = keys->id;
+	if (!span->site->ident)
+		row->word[SPANS_KEY_ID] = native_key_of(b, SPANS_ID, span->ident.bytes, span->ident.n_bytes);
 	row->word[SPANS_KEY_STATE] = native_key_of(b, SPANS_STATE, span->state.bytes, span->state.n_bytes);
 	row->word[SPANS_KEY_SITE] = keys->site;
 }

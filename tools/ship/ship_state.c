@@ -15,9 +15,9 @@
  *	counted 131072			so many of its rows are counted by a view
  *	end 0123abcd			CRC32C of all lines before
  *
- * A batch is written beside its place, into NAME.new, synced, and moved there; when the server has it, it is moved to
- * be the state, and what was the state to be written over by the next batch: files are neither made nor removed for
- * each. What is found at a start is one of the two as a whole, and what follows it in the file means nothing.
+ * A batch is written beside its place, into NAME.new, synced, and moved there; when the server has it, it is moved
+ * to be the state, and what was the state to be written over by the next batch: files are neither made nor removed
+ * for each. What is found at a start is one of the two as a whole, and what follows it in the file means nothing.
  */
 #include "tools/ship/ship_state.h"
 

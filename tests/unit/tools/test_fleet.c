@@ -142,7 +142,8 @@ static void native_many_rows(void)
 			native_numbers(&b, NUMBER, from, 0, half);
 			native_numbers(&b, NUMBER, from + half, number, n - half);
 			if (n && piece % 4)
-				native_numbers(&b, WORD, from + half, native_key_of(&b, WORD, word, strlen(word)), n - half);
+				native_numbers(&b, WORD, from + half,
+					       native_key_of(&b, WORD, word, strlen(word)), n - half);
 			if (n)
 				native_text_at(&b, TEXT, from + text, word, strlen(word));
 			native_rows(&b, n);
@@ -218,7 +219,8 @@ static void frames_of_pieces(void)
 	CU_ASSERT_EQUAL(frame_end(&writer), 0);
 	room = plain.n;
 	back = malloc(room);
-	while (at < packed.n && (n_frame = fleet_unframe(packed.at + at, packed.n - at, back + done, room - done, &n_whole))) {
+	while (at < packed.n && (n_frame = fleet_unframe(packed.at + at, packed.n - at, back + done, room - done,
+							 &n_whole)) != 0) {
 		at += n_frame;
 		done += n_whole;
 	}
