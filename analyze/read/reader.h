@@ -73,7 +73,7 @@ struct ktr__reader_span {
 struct ktr__reader_lot {
 	unsigned cursor;
 	const struct ktr_event *event; /* this one, fetched before, and no more; NULL: those of the walk */
-	/* Of codec.h: it has an event; who takes some moves it on. KTR__PACKETS_SLACK bytes after it can be read. */
+	/* Of codec.h: it has an event; who takes some moves it on; KTR__PACKETS_SLACK bytes more can be read */
 	struct ktr__walk *walk;
 	uint64_t index, time_ns;       /* of its next event */
 	uint32_t cpu;
