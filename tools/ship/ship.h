@@ -85,6 +85,7 @@ struct ship_span_row;
 struct ship_site_keys {
 	uint32_t key[5]; /* class, site, kind, grp, id */
 	uint32_t fill;	 /* which batch that is */
+	uint64_t low;	 /* of each key a byte, the first one lowest */
 };
 
 struct ship_counts {

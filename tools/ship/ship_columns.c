@@ -30,6 +30,7 @@
 
 #define COLUMNS_ROWS	4096u /* [rows] of a run at most */
 #define COLUMNS_HEAD	10	  /* [bytes] id, time, word */
+#define COLUMNS_WORDS	5u	  /* columns that the site tells: class, site, kind, grp, id */
 #define COLUMNS_NUMBERS (2 * KTR_ARGS_MAX) /* columns: integers, then doubles */
 
 _Static_assert(EVENTS_F0 == EVENTS_I0 + KTR_ARGS_MAX, "columns of doubles follow those of integers");
@@ -150,6 +151,9 @@ int ship_columns_site(struct ship *ship, const struct ktr_reader_site *site)
 	keys->key[2] = native_word_key(b, EVENTS_KIND, ship_rows_kind(site));
 	keys->key[3] = native_word_key(b, EVENTS_GRP, site->group);
 	keys->key[4] = native_word_key(b, EVENTS_ID, site->ident);
+	keys->low = 0;
+	for (unsigned i = 0; i < COLUMNS_WORDS; i++)
+		keys->low |= (uint64_t)(uint8_t)keys->key[i] << 8 * i;
 	return 0;
 }
 
@@ -170,9 +174,37 @@ static void columns_words(struct ship *ship, unsigned column, unsigned which, co
 			memcpy(to + (size_t)i * width, &keys[site[i]].key[which], width);
 }
 
+/* All of them at once, where each has its keys in a byte. 1, or 0: one has not, or is not there. */
+static int columns_words_low(struct ship *ship, const uint8_t *columns, const uint32_t *site)
+{
+	const struct ship_site_keys *keys = ship->keys;
+	struct native_block *b = &ship->events;
+	uint32_t n = b->n_rows;
+	uint8_t *to[COLUMNS_WORDS];
+
+	for (unsigned i = 0; i < COLUMNS_WORDS; i++)
+		if (b->column[columns[i]].width != 1 || !b->column[columns[i]].n_words)
+			return 0;
+	for (unsigned i = 0; i < COLUMNS_WORDS; i++) {
+		to[i] = native_all(b, columns[i]);
+		if (!to[i])
+			return 1; /* which the block says */
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t low = keys[site[i]].low;
+
+		to[0][i] = (uint8_t)low;
+		to[1][i] = (uint8_t)(low >> 8);
+		to[2][i] = (uint8_t)(low >> 16);
+		to[3][i] = (uint8_t)(low >> 24);
+		to[4][i] = (uint8_t)(low >> 32);
+	}
+	return 1;
+}
+
 int ship_columns_words(struct ship *ship)
 {
-	static const uint8_t columns[] = { EVENTS_CLASS, EVENTS_SITE, EVENTS_KIND, EVENTS_GRP, EVENTS_ID };
+	static const uint8_t columns[COLUMNS_WORDS] = { EVENTS_CLASS, EVENTS_SITE, EVENTS_KIND, EVENTS_GRP, EVENTS_ID };
 	struct native_block *b = &ship->events;
 	const uint32_t *site;
 
@@ -182,7 +214,9 @@ int ship_columns_words(struct ship *ship)
 	site = native_take(b, EVENTS_SITE_ID, 0); /* which has all rows then */
 	if (!site)
 		return -ENOMEM;
-	for (unsigned i = 0; i < sizeof(columns); i++)
+	if (columns_words_low(ship, columns, site - b->n_rows))
+		return 0;
+	for (unsigned i = 0; i < COLUMNS_WORDS; i++)
 		columns_words(ship, columns[i], i, site - b->n_rows);
 	return 0;
 }
