@@ -204,7 +204,8 @@ static int columns_words_low(struct ship *ship, const uint8_t *columns, const ui
 
 int ship_columns_words(struct ship *ship)
 {
-	static const uint8_t columns[COLUMNS_WORDS] = { EVENTS_CLASS, EVENTS_SITE, EVENTS_KIND, EVENTS_GRP, EVENTS_ID };
+	static const uint8_t columns[COLUMNS_WORDS] = { EVENTS_CLASS, EVENTS_SITE, EVENTS_KIND, EVENTS_GRP,
+							EVENTS_ID };
 	struct native_block *b = &ship->events;
 	const uint32_t *site;
 
