@@ -676,6 +676,7 @@ check-profile: all ## the profiler in earnest: the time of threads and places be
 
 check-agent: all ## programs of Debian's that know nothing of ktr, under ktr run --agent and attached to: as without; PROGRAMS="git ..." ATTACHED="nginx ..."
 	O=$(O) sh tests/agent/run.sh $(PROGRAMS)
+	O=$(O) WITH="--lock all --heap all" sh tests/agent/run.sh $(or $(PROGRAMS),sqlite3 cmake nginx memcached)
 	O=$(O) CC="$(CC)" sh tests/agent/attach.sh $(ATTACHED)
 
 check-foreign: all ## somebody else's programs with ktr in them: their tests, every event counted; PROGRAMS="pigz nginx ..."

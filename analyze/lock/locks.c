@@ -469,6 +469,7 @@ static int locks_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 
 	if (!loss->from_ns || to_ns < locks->from_ns)
 		return 0;
+	locks->n_lost += loss->n_events;
 	if (to_ns > locks->blind_ns)
 		locks->blind_ns = to_ns;
 	ktr__lock_order_forget(&locks->order, locks->blind_ns);

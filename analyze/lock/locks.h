@@ -104,6 +104,7 @@ struct ktr__locks {
 	uint64_t least_ns;  /* set after ktr__locks_init(): what took less is in no table, nor are its edges */
 	uint64_t from_ns;   /* likewise: of what was before only names are of interest */
 	uint64_t n_unknown; /* times that a lock was given back that nobody was seen to take */
+	uint64_t n_lost;    /* events, of any kind, since the first one */
 	uint64_t first_ns, last_ns;
 	uint64_t blind_ns; /* until then events are lost: nothing that begins before is followed */
 };

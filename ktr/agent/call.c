@@ -14,6 +14,7 @@
 #include "ktr/knob/settings.h"
 #include "ktr/provider/heap/heap.h"
 #include "ktr/provider/lock/lock.h"
+#include "ktr/provider/modules/modules.h"
 #include "ktr/provider/offcpu/offcpu.h"
 #include "ktr/provider/plain/plain.h"
 #include "ktr/provider/profile/profile.h"
@@ -60,6 +61,7 @@ static int call_begin(struct ktr_error *err)
 	}
 	if (!ktr__own.map)
 		return call_no_session(err);
+	ktr__modules_all();
 	ktr__usdt_begin();
 	ktr__plain_begin();
 	ktr__profile_begin();

@@ -5,9 +5,14 @@
 # trace has their processes.
 #
 #	WITH="--fbt *" tests/agent/run.sh [PROGRAM...]	options of ktr run
+#	WITH="--lock all --heap all" tests/agent/run.sh cmake
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/agent/common.inc
+. tests/foreign/source.inc
 set -f # options may be globs
+say() {
+	echo "$name: $*"
+}
 
 # Into $dir/trace: COMMAND... ; its exit status
 under() {
@@ -102,6 +107,32 @@ do_cmake() {
 	printf '#include <stdexcept>\nint main() { try { throw std::runtime_error("x"); } catch (...) { return 5; } }\n' >"$dir/src/p.cc"
 	same cmake 10 sh -c 'rm -rf "$1/b"; cmake -S "$1/src" -B "$1/b" | grep -v "^-- .* done" &&
 		cmake --build "$1/b" >/dev/null && "$1/b/p"; echo $?' sh "$dir"
+	cmake_own
+}
+# Its own tests: those of its source's Tests/RunCMake that need nothing but cmake.
+cmake_own() {
+	name=cmake version=$(cmake --version | awk 'NR == 1 { print $3 }') home=$O/foreign
+	mkdir -p "$home/sources"
+	: >"$dir/log"
+	set +f
+	from=$(tarball) || { [ "${KTR_NO_INSTALL:-0}" = 0 ] && download && from=$(tarball); } ||
+		{ skip "cmake's own tests: no source of version $version: $(last_line)"; set -f; return; }
+	set -f
+	mkdir "$dir/cmake"
+	tar -C "$dir/cmake" --strip-components=1 --wildcards -xf "$from" '*/Tests/RunCMake' || { fail 'cmake: its source'; return; }
+	passed=0
+	for test in cmake_parse_arguments cmake_path continue execute_process foreach function \
+		get_filename_component if list math message return separate_arguments set string while; do
+		set -- cmake -DCMAKE_MODULE_PATH="$dir/cmake/Tests/RunCMake" -DRunCMake_GENERATOR_IS_MULTI_CONFIG=0 \
+			'-DRunCMake_GENERATOR=Unix Makefiles' -DRunCMake_SOURCE_DIR="$dir/cmake/Tests/RunCMake/$test" \
+			-DRunCMake_BINARY_DIR="$dir/cmake/$test" -P "$dir/cmake/Tests/RunCMake/$test/RunCMakeTest.cmake"
+		"$@" >"$dir/plain" 2>&1 || { skip "cmake's test $test: fails without the agent"; continue; }
+		rm -rf "$dir/cmake/$test"
+		under "$@" >"$dir/traced" 2>&1 || { fail "cmake's test $test: $(tail -n 30 "$dir/traced")"; continue; }
+		passed=$((passed + 1))
+	done
+	[ $passed -gt 10 ] || fail "cmake: $passed of its own tests passed"
+	echo "cmake: $passed of its own tests passed, as without"
 }
 
 # Coroutines: each request on a stack of its own, by swapcontext(3).

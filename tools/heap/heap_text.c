@@ -32,7 +32,7 @@ static int heap_table(const struct heap_view *view, const struct heap_measure *m
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		all += measure->of(sorted[i]);
-	fprintf(to, "\n%s: %.0f, by %zu place%s\n", measure->title, all, n, n == 1 ? "" : "s");
+	fprintf(to, "\n%s: %.0f %s, by %zu place%s\n", measure->title, all, measure->unit, n, n == 1 ? "" : "s");
 	if (n) {
 		fprintf(to, "\n%s\n", measure->head);
 		heap_rule(to);

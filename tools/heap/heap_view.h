@@ -17,7 +17,8 @@ struct heap_view {
 /* What places are measured by. */
 struct heap_measure {
 	const char *name;  /* as an option has it */
-	const char *title; /* of its table */
+	const char *title; /* of its table, and */
+	const char *unit;  /* what it counts */
 	double (*of)(const struct ktr__heap_place *place); /* what lines are sorted by, and a stack is worth */
 	double (*other)(const struct ktr__heap_place *place); /* the second column */
 	const char *head;

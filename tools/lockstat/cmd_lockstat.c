@@ -111,8 +111,11 @@ static int lockstat_print(const struct lockstat *c, const struct ktr__locks *loc
 	if (view.shown & LOCKSTAT_CONTENTION)
 		lockstat_tell(&view, to);
 	if (rc == 0 && locks->n_unknown && view.shown & LOCKSTAT_HOLD)
-		fprintf(to, "\n%" PRIu64 " releases of locks that were not seen taken: not counted as held\n",
-			locks->n_unknown);
+		fprintf(to, "\n%" PRIu64 " release%s not seen taken: not counted as held\n", locks->n_unknown,
+			locks->n_unknown == 1 ? " of a lock that was" : "s of locks that were");
+	if (rc == 0 && locks->n_lost)
+		fprintf(to, "\n%" PRIu64 " events are lost: as many may be missing here; what went on then is left out\n",
+			locks->n_lost);
 	return rc;
 }
 

@@ -89,10 +89,10 @@ int lockstat_json(const struct lockstat_view *view, FILE *to)
 		if (view->shown & shown)
 			json_object_set_new(tables, title, json_table(view, (enum ktr__locks_kind)i, json_line));
 	}
-	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "tables", tables, "waited_for",
+	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "tables", tables, "waited_for",
 			json_table(view, KTR__LOCKS_EDGE, json_edge), "locks", json_table(view, KTR__LOCKS_USE, json_use), "errors",
 			json_table(view, KTR__LOCKS_ERROR, json_error), "told", json_told(view), "unseen",
-			(json_int_t)view->locks->n_unknown);
+			(json_int_t)view->locks->n_unknown, "lost", (json_int_t)view->locks->n_lost);
 	rc = !all ? -ENOMEM : json_dumpf(all, to, JSON_INDENT(2)) == 0 ? 0 : ferror(to) ? -EIO : -ENOMEM;
 	if (!rc)
 		fputc('\n', to);

@@ -112,9 +112,8 @@ static int calls_first_posix_memalign(void **to, size_t align, size_t n)
 	return ktr__heap_near.real.posix_memalign(to, align, n);
 }
 
-#define CALLS_NONE_YET 1u /* no low half of an address that is even */
 #define CALLS_BEGIN(type, name, parameters, arguments, version) .name = calls_first_##name,
-_Alignas(4096) struct ktr__heap_near ktr__heap_near = { .on = CALLS_NONE_YET,
+_Alignas(4096) struct ktr__heap_near ktr__heap_near = { .on = KTR__HEAP_NONE_YET,
 						   .real = { KTR__HEAP_CALLS(CALLS_BEGIN) },
 						   .way = { KTR__HEAP_CALLS(CALLS_BEGIN) } };
 
@@ -153,7 +152,7 @@ static void *calls_find(const char *name)
 
 void ktr__heap_resolve(void)
 {
-	uint32_t on = CALLS_NONE_YET;
+	uint32_t on = KTR__HEAP_NONE_YET;
 	int saved = errno;
 
 	if (__atomic_load_n(&ktr__heap_near.self, __ATOMIC_ACQUIRE))

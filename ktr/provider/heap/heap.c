@@ -162,7 +162,7 @@ static int heap_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 	__atomic_store_n(&ktr__heap_probe[number], probe, __ATOMIC_RELEASE);
 	/* Threads see that there is something new by a word that never was before. */
 	__atomic_fetch_add(&ktr__heap_near.on, KTR__HEAP_TURN, __ATOMIC_RELEASE);
-	__atomic_fetch_or(&ktr__heap_near.on, 1u << number, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&ktr__heap_near.on, KTR__HEAP_BIT_OF(number), __ATOMIC_RELEASE);
 	heap_lead();
 	return 0;
 }
@@ -177,7 +177,7 @@ static void heap_disable(struct ktr_provider_probe *probe)
 {
 	if (ktr__heap_probe[heap_number(probe)] != probe)
 		return;
-	__atomic_fetch_and(&ktr__heap_near.on, ~(1u << heap_number(probe)), __ATOMIC_RELEASE);
+	__atomic_fetch_and(&ktr__heap_near.on, ~KTR__HEAP_BIT_OF(heap_number(probe)), __ATOMIC_RELEASE);
 	heap_lead();
 	if (!(ktr__heap_near.on & (KTR__HEAP_TURN - 1)))
 		heap_restore();

@@ -12,8 +12,14 @@
 
 #define KTR__HEAP_FEW_LOG2 11
 
+#define KTR__HEAP_NONE_YET 1u /* no probe's bit; odd, which the low half of no address of the C library's is */
+#define KTR__HEAP_TURN	   4096u
+
 struct ktr__heap_near {
-	/* Bit per probe: somebody wants it; above them turns, each time one is. 1: nothing is found yet. Atomic */
+	/*
+	 * KTR__HEAP_NONE_YET: nothing is found yet. Else a bit per probe (KTR__HEAP_BIT): somebody wants it; above
+	 * them turns, each time one is. Atomic
+	 */
 	uint32_t on;
 	uint32_t unused;
 	uint64_t self; /* [bytes] of a thread's ktr__heap_self from where its %fs is */

@@ -35,15 +35,17 @@ enum ktr__heap_number {
 	KTR__HEAP_N
 };
 
-#define KTR__HEAP_BIT(id) (1u << KTR__HEAP_##id)
+/* The lowest bit is KTR__HEAP_NONE_YET's. */
+#define KTR__HEAP_BIT_OF(number) (2u << (number))
+#define KTR__HEAP_BIT(id)	 KTR__HEAP_BIT_OF(KTR__HEAP_##id)
+_Static_assert(KTR__HEAP_BIT_OF(KTR__HEAP_N - 1) < KTR__HEAP_TURN, "turns are above the probes");
 
 extern struct ktr_provider_probe *ktr__heap_probe[KTR__HEAP_N]; /* there before its bit is set */
-#define KTR__HEAP_TURN 4096u
 extern uint64_t ktr__heap_period; /* [bytes] between samples, on average. Atomic; there before SAMPLE's bit is */
 
 static inline bool ktr__heap_is_on(enum ktr__heap_number number)
 {
-	return __atomic_load_n(&ktr__heap_near.on, __ATOMIC_RELAXED) & 1u << number;
+	return __atomic_load_n(&ktr__heap_near.on, __ATOMIC_RELAXED) & KTR__HEAP_BIT_OF(number);
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include "ktr/session/kernel.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,6 +84,29 @@ void ktr__modules_path(const char *path, char whole[PATH_MAX])
 	snprintf(whole + n, PATH_MAX - n, "%s", n ? from : path);
 }
 
+/* Of an object that is mapped, as the kernel has it. */
+static bool modules_mapped(const struct ktr__object *object, char path[PATH_MAX])
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 256];
+	uint64_t low, high;
+	bool found = false;
+	int at;
+
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		at = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &low, &high, &at) != 2 || line[at] != '/' ||
+		    low < object->base || low >= object->end)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(path, PATH_MAX, "%s", line + at);
+		found = access(path, F_OK) == 0;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
 static uint32_t modules_make(const struct ktr__session_rw *own, uint32_t proc, const struct ktr__object *object)
 {
 	uint32_t index = ktr__session_row(own, &own->control->n_modules, KTR_REGION_module);
@@ -94,12 +118,38 @@ static uint32_t modules_make(const struct ktr__session_rw *own, uint32_t proc, c
 	row->proc = proc;
 	row->base = object->base;
 	row->end = object->end;
-	ktr__modules_path(object->path, path);
+	/* The folder that it is in may be another one by now. */
+	if (object->path[0] == '/' || !modules_mapped(object, path))
+		ktr__modules_path(object->path, path);
 	row->path = ktr__session_put(own, path, strlen(path));
 	row->build_id_bytes = object->build_id_bytes;
 	memcpy(row->build_id, object->build_id, sizeof(row->build_id));
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
 	return index;
+}
+
+/* Rows that are made as the session begins have paths as the loader has them, which may be relative. */
+static void modules_mend(const struct ktr__session_rw *own, uint32_t index, const struct ktr__object *object)
+{
+	struct ktr_module_row *row = ktr__session_at(own, KTR_REGION_module, index);
+	char path[PATH_MAX];
+	size_t n;
+
+	if (object->path[0] == '/' || !strchr(object->path, '/') ||
+	    *ktr__session_bytes(own, row->path, &n) == '/' || !modules_mapped(object, path))
+		return;
+	__atomic_store_n(&row->path, ktr__session_put(own, path, strlen(path)), __ATOMIC_RELEASE);
+}
+
+static void modules_found(void *context, const struct ktr__object *object)
+{
+	(void)context;
+	ktr__modules_row(object);
+}
+
+void ktr__modules_all(void)
+{
+	ktr__object_walk(modules_found, NULL);
 }
 
 uint32_t ktr__modules_row(const struct ktr__object *object)
@@ -117,7 +167,9 @@ uint32_t ktr__modules_row(const struct ktr__object *object)
 	modules_ino = own->ino;
 	proc = modules_proc(own);
 	row = proc ? modules_find(own, proc, object) : 0;
-	if (proc && !row)
+	if (row)
+		modules_mend(own, row, object);
+	else if (proc)
 		row = modules_make(own, proc, object);
 	errno = saved;
 	return row;

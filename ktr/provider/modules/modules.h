@@ -21,4 +21,7 @@ void ktr__modules_path(const char *path, char whole[PATH_MAX]);
  */
 uint32_t ktr__modules_row(const struct ktr__object *object);
 
+/* That of each object that is loaded. Likewise. */
+void ktr__modules_all(void);
+
 #endif

@@ -214,12 +214,6 @@ static void maps_let_go(const struct maps_list *before)
 
 /* ---- rows of the session ---- */
 
-static void maps_row(void *context, const struct ktr__object *object)
-{
-	(void)context;
-	ktr__modules_row(object);
-}
-
 static int maps_count(struct dl_phdr_info *info, size_t size, void *context)
 {
 	unsigned long long *changes = context;
@@ -262,6 +256,6 @@ bool ktr__maps_look(void)
 	}
 	maps_reclaim();
 	if (ktr__own.map && ktr__rec.proc)
-		ktr__object_walk(maps_row, NULL);
+		ktr__modules_all();
 	return true;
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Locks and memory of a process that runs already: after `ktr attach --lock --heap` what is counted is what its threads have
 # done since, through objects that were bound lazily or at once, and one that is loaded later; blocks got before are said to
-# be so; stacks are those of threads that were there before; after `ktr detach` nothing is counted, the pointers are as they
-# were, and what was protected is.
+# be so, and a lock taken before; stacks are those of threads that were there before; after `ktr detach` nothing is counted, the
+# pointers are as they were, and what was protected is.
 . "$(dirname "$0")/../lib.inc"
 case $(uname -m) in
 x86_64) ;;
@@ -60,6 +60,7 @@ memory() {
 for flags in '-pie -fPIE -Wl,-z,lazy' '-pie -fPIE -Wl,-z,now -fno-plt' '-no-pie -fno-pie -Wl,-z,lazy'; do
 	# shellcheck disable=SC2086
 	host "$flags" $flags
+	old=$pid
 	"$ktr" attach -p "$pid" -e 256k --lock all --heap all -o "$dir/t" 2>"$dir/err" || case $(cat "$dir/err") in
 	*'kernel forbids'* | *ptrace*) skip "$(cat "$dir/err")"; exit 0 ;;
 	*) fail "attach: $(cat "$dir/err")" ;;
@@ -82,6 +83,11 @@ print(n)')
 	*-fno-plt*) is "$flags: the pointer" "$(grep -c 'led while attached' "$dir/host")" 1 ;;
 	esac
 	# Each block has a turn of the lock that all have in common.
+	"$ktr" lockstat -n 0 "$dir/t" >"$dir/locks"
+	is "$flags: a lock from before" "$(tail -n 1 "$dir/locks")" \
+		'1 release of a lock that was not seen taken: not counted as held'
+	is "$flags: who waited for it" \
+		"$(sed -n '/^Who waited/,/^Owner/p' "$dir/locks" | grep -c " old_lock .* for $old, late_work[^ ]*\$")" 1
 	is "$flags: locks" "$("$ktr" lockstat "$dir/t" | sed -n 's/^Mutex hold: \([0-9]*\) events$/\1/p')" "$(said locked 1 2)"
 done
 

@@ -36,6 +36,8 @@ for i in $(seq 20); do
 done
 is 'lost' "$(row table_lock)" 'held by known; not known'
 is 'lost: in a lock that is told of again' "$(row noise_lock | sed 's/.*not known; //; s/.*; \([^;]*; [^;]*\)$/\1/')" 'held by known; free'
+is 'lost: is told' "$("$ktr" lockstat "$dir/t" | grep -c '^[1-9][0-9]* events are lost: ') $("$ktr" lockstat -j "$dir/t" |
+	grep -c '"lost": [1-9]')" '1 1'
 is 'lost: not in tables' "$("$ktr" lockstat -H "$dir/t" | grep -c ' table_lock$')" 1 # of the owner changes
 
 # The probe of giving back is off, or that of taking, before its owner gives it back.

@@ -7,7 +7,8 @@
  *	heap_host arena				the C library's own count of what is in use, between two marks
  *	heap_host fork				a child that gives back what its parent got
  *	heap_host loop N BYTES			gets and gives back N times, and says how long that took [ns each]
- *	heap_host storm THREADS N PLUGIN	N blocks, while children are forked and an object comes and goes
+ *	heap_host storm THREADS N PLUGIN [PACE]	N blocks, while children are forked and an object comes and goes; a
+ *						thread naps 10 ms after PACE of them
  *	heap_host exit US			ends with 7 in a handler that comes between allocations, after US
  *	heap_host leak N			keeps N blocks of 1000 bytes of one place, and none of another
  *	heap_host maps				maps, moves, unmaps by parts: calls, bytes in all, at the end
@@ -286,24 +287,36 @@ static void exit_between(long us, int status, int with_thread)
 /* ---- storm ---- */
 
 static int storm_is_over;
+static uint64_t storm_pace; /* 0: it does not nap */
 
 static void *storm_thread(void *context)
 {
+	const struct timespec nap = { 0, 10000000 };
 	struct counts *c = context;
 	void *mine[64] = { NULL };
+	size_t size[64] = { 0 };
 
 	for (uint64_t i = 0; i < c->rounds; i++) {
 		unsigned at = (unsigned)(draw(c) % 64);
 		size_t n = 1 + (size_t)(draw(c) % 500);
 
+		c->gave += mine[at] != NULL;
+		c->gave_bytes += size[at];
 		free(mine[at]);
 		mine[at] = malloc(n);
 		CHECK(mine[at]);
 		*(unsigned char *)mine[at] = 1;
+		size[at] = n;
+		c->got++;
 		c->got_bytes += n;
+		if (storm_pace && i % storm_pace == 0)
+			nanosleep(&nap, NULL);
 	}
-	for (unsigned i = 0; i < 64; i++)
+	for (unsigned i = 0; i < 64; i += 2) {
+		c->gave += mine[i] != NULL;
+		c->gave_bytes += size[i];
 		free(mine[i]);
+	}
 	return NULL;
 }
 
@@ -354,9 +367,8 @@ static void *storm_around(void *context)
 
 static int storm(unsigned n_threads, uint64_t n, char *plugin)
 {
-	struct counts c[64] = { { .id = 0 } };
+	struct counts c[64] = { { .id = 0 } }, all = { .id = 0 };
 	pthread_t thread[64], around;
-	uint64_t bytes = 0;
 
 	atexit(at_exit);
 	CHECK(n_threads <= 64 && !pthread_create(&around, NULL, storm_around, plugin));
@@ -367,11 +379,15 @@ static int storm(unsigned n_threads, uint64_t n, char *plugin)
 	}
 	for (unsigned i = 0; i < n_threads; i++) {
 		pthread_join(thread[i], NULL);
-		bytes += c[i].got_bytes;
+		all.got += c[i].got;
+		all.got_bytes += c[i].got_bytes;
+		all.gave += c[i].gave;
+		all.gave_bytes += c[i].gave_bytes;
 	}
 	__atomic_store_n(&storm_is_over, 1, __ATOMIC_RELAXED);
 	pthread_join(around, NULL);
-	printf("got_bytes=%ju\n", (uintmax_t)bytes);
+	printf("got=%ju got_bytes=%ju live=%ju live_bytes=%ju other=0\n", (uintmax_t)all.got, (uintmax_t)all.got_bytes,
+	       (uintmax_t)(all.got - all.gave), (uintmax_t)(all.got_bytes - all.gave_bytes));
 	return 0;
 }
 
@@ -445,8 +461,10 @@ int main(int argc, char **argv)
 		return fork_one();
 	if (strcmp(what, "loop") == 0)
 		return loop(number[0], (size_t)number[1]);
-	if (strcmp(what, "storm") == 0 && argc == 5)
+	if (strcmp(what, "storm") == 0 && argc > 4) {
+		storm_pace = argc > 5 ? strtoull(argv[5], NULL, 10) : 0;
 		return storm((unsigned)number[0], number[1], argv[4]);
+	}
 	if (strcmp(what, "exit") == 0)
 		exit_between((long)number[0], 7, 1);
 	if (strcmp(what, "maps") == 0)

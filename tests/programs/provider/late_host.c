@@ -4,10 +4,12 @@
  *
  *	late_host FOLDER THREADS ROUNDS PLUGIN
  *
- * Its threads get a block each and take a lock once before anybody looks. It writes FOLDER/begun, and does a part
- * for each of FOLDER/go1, go2, go3 as they appear, after which it writes done1 and so on. The second begins with
- * PLUGIN being loaded, a while before it is used. At the end, FOLDER/go4, it says what each part did, and whether
- * the same mappings of files may be written to as at the beginning, and malloc(3) has the address that it had.
+ * Its threads get a block each and take a lock once before anybody looks, and its main thread has another one,
+ * which it gives back in the first part when one of them waits for it. It writes FOLDER/begun, and does a part
+ * for each of FOLDER/go1, go2, go3 as they appear, after which it writes done1 and so on. The second begins
+ * with PLUGIN being loaded, a while before it is used. At the end, FOLDER/go4, it says what each part did, and
+ * whether the same mappings of files may be written to as at the beginning, and malloc(3) has the address that
+ * it had.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,7 +26,7 @@
 
 static const char *folder;
 static unsigned n_threads, n_rounds;
-static pthread_mutex_t common = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t common = PTHREAD_MUTEX_INITIALIZER, old_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static void *early[MOST];
 static unsigned n_early_given;
@@ -75,6 +77,13 @@ static __attribute__((noinline)) void late_work(int part, unsigned id)
 {
 	for (unsigned i = 0; i < n_rounds; i++)
 		late_round(part, 1 + (i * 7 + id) % 500);
+	if (part == 0 && id == 0) {
+		pthread_mutex_lock(&old_lock);
+		pthread_mutex_unlock(&old_lock);
+		pthread_mutex_lock(&common);
+		locked[part] += 2;
+		pthread_mutex_unlock(&common);
+	}
 	if (part == 0) {
 		free(early[id]);
 		__atomic_fetch_add(&n_early_given, 1, __ATOMIC_RELAXED);
@@ -134,6 +143,14 @@ static void load(const char *path)
 	usleep(2200000);
 }
 
+/* When somebody sleeps for it: glibc's mutexes say so. */
+static void give_old(void)
+{
+	while (__atomic_load_n(&old_lock.__data.__lock, __ATOMIC_RELAXED) != 2)
+		usleep(1000);
+	pthread_mutex_unlock(&old_lock);
+}
+
 int main(int argc, char **argv)
 {
 	char before[256], after[256];
@@ -145,6 +162,7 @@ int main(int argc, char **argv)
 	free(malloc(1));
 	pthread_mutex_lock(&common);
 	pthread_mutex_unlock(&common);
+	pthread_mutex_lock(&old_lock);
 	folder = argv[1];
 	n_threads = (unsigned)atoi(argv[2]);
 	n_rounds = (unsigned)atoi(argv[3]);
@@ -162,6 +180,8 @@ int main(int argc, char **argv)
 		if (part == 1)
 			load(argv[4]);
 		pthread_barrier_wait(&barrier);
+		if (part == 0)
+			give_old();
 		pthread_barrier_wait(&barrier);
 	}
 	mark("done", PARTS);
