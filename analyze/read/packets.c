@@ -79,7 +79,7 @@ static int packets_grow(struct ktr__packets *packets, size_t n)
 
 	if (n <= packets->room)
 		return 0;
-	grown = realloc(packets->buffer, n);
+	grown = realloc(packets->buffer, n + KTR__PACKETS_SLACK);
 	if (!grown)
 		return -ENOMEM;
 	packets->buffer = grown;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #define KTR__PACKETS_BACK 64 /* packets remembered by a search backwards */
+#define KTR__PACKETS_SLACK 96 /* [bytes] that may be read behind a packet: they mean nothing */
 
 struct ktr__packets {
 	int fd;

@@ -46,6 +46,65 @@ int ktr__reader_count_only(struct ktr_reader *reader, ktr__reader_counts_fn *of,
 			   ktr__reader_run_fn *run, void *context);
 
 /*
+ * A trace stream by stream, up to one moment after the other, its events decoded by who reads where they lie:
+ *
+ *	ktr__reader_sweeps(reader);
+ *	while ((rc = ktr__reader_sweep_span(reader, &span)) > 0) {
+ *		... a moment from span.from_ns to span.to_ns ...
+ *		for (i = 0; i < span.n_cursors; i++)
+ *			while ((rc = ktr__reader_sweep(reader, i, moment, &lot)) > 0)
+ *				... lot.walk's events, and ktr__reader_swept(); or ktr__reader_sweep_one() ...
+ *		while ((what = ktr__reader_sweep_said(reader)) > 0)
+ *			... ktr_reader_loss(), ktr_reader_note() ...
+ *	}
+ *
+ * Losses are told as they are met, some before events that are earlier. ktr__reader_stream() and
+ * ktr__reader_first() are of the lot.
+ */
+struct ktr__walk;
+
+struct ktr__reader_span {
+	uint64_t from_ns; /* of the first event */
+	uint64_t to_ns;	  /* up to here no stream has events in more than one packet, but where these are damaged */
+	uint64_t n_events; /* at most, until then */
+	unsigned n_cursors;
+};
+
+struct ktr__reader_lot {
+	unsigned cursor;
+	const struct ktr_event *event; /* this one, fetched before, and no more; NULL: those of the walk */
+	/* Of codec.h: it has an event; who takes some moves it on; KTR__PACKETS_SLACK bytes more can be read */
+	struct ktr__walk *walk;
+	uint64_t index, time_ns;       /* of its next event */
+	uint32_t cpu;
+	int keep;
+};
+
+/* Can it be read so? 1, from the first event on, and in no other way any more; 0: no filter, and a whole trace. */
+int ktr__reader_sweeps(struct ktr_reader *reader);
+
+/* What comes next: 1, 0 when nothing is left, -errno. */
+int ktr__reader_sweep_span(struct ktr_reader *reader, struct ktr__reader_span *span);
+
+/* The cursor's next events, of which one at least is at or before that moment: 1, 0: none is, -errno. */
+int ktr__reader_sweep(struct ktr_reader *reader, unsigned i, uint64_t until_ns, struct ktr__reader_lot *lot);
+
+/* n events of the lot's walk were taken. */
+void ktr__reader_swept(struct ktr_reader *reader, const struct ktr__reader_lot *lot, uint32_t n);
+
+/* Decodes the walk's next event: 1; 0: it cannot be decoded. Valid until the next call. */
+int ktr__reader_sweep_one(struct ktr_reader *reader, const struct ktr__reader_lot *lot,
+			  const struct ktr_event **event);
+
+/* Whose word it is, of an event of the lot; known of the word before, it costs nothing. */
+const struct ktr_reader_thread *ktr__reader_sweep_thread(struct ktr_reader *reader,
+							 const struct ktr__reader_lot *lot, uint32_t word,
+							 uint64_t time_ns);
+
+/* KTR_READ_LOSS, KTR_READ_NOTE, or 0: nothing more has been said. */
+int ktr__reader_sweep_said(struct ktr_reader *reader);
+
+/*
  * From here on it is told of each packet of a trace that is read: when its first event was, in reverse its last,
  * and how many events and bytes it has. NULL: nobody.
  */

@@ -264,6 +264,14 @@ static void trace_cursor_count_only(struct ktr__trace_cursor *t)
 	}
 }
 
+/* The packet is over. */
+static void trace_cursor_leave(struct ktr__trace_cursor *t)
+{
+	t->in_packet = 0;
+	if (t->walk.time_ns > t->edge_ns)
+		t->edge_ns = t->walk.time_ns;
+}
+
 static int trace_cursor_advance(struct ktr__cursor *cursor)
 {
 	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
@@ -282,9 +290,7 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 		if (rc < 0)
 			ktr__trace_give_up(t, rc);
 		if (rc <= 0) {
-			t->in_packet = 0;
-			if (t->walk.time_ns > t->edge_ns)
-				t->edge_ns = t->walk.time_ns;
+			trace_cursor_leave(t);
 			continue;
 		}
 		ktr__trace_complete(t, &t->c.event, &found);
@@ -292,6 +298,31 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 			continue;
 		t->c.key = t->c.event.time_ns;
 		return 1;
+	}
+}
+
+int ktr__trace_one(struct ktr__trace_cursor *t)
+{
+	struct ktr__found found;
+	int rc = ktr__walk_next(&t->walk, &t->c.event, &found);
+
+	if (rc < 0)
+		ktr__trace_give_up(t, rc);
+	if (rc <= 0)
+		trace_cursor_leave(t);
+	else
+		ktr__trace_complete(t, &t->c.event, &found);
+	return rc > 0;
+}
+
+int ktr__trace_stand(struct ktr__trace_cursor *t)
+{
+	for (;;) {
+		int rc = t->in_packet ? 1 : trace_cursor_packet(t);
+
+		if (rc <= 0 || t->walk.n_left)
+			return rc;
+		ktr__trace_one(t);
 	}
 }
 

@@ -124,6 +124,12 @@ void ktr__trace_begin(struct ktr__trace_cursor *t);
  */
 void ktr__trace_give_up(struct ktr__trace_cursor *t, int why);
 
+/* Forward: goes to where an event is that the walk has not come to: 1, 0 at the end, -errno. */
+int ktr__trace_stand(struct ktr__trace_cursor *t);
+
+/* The next event of the packet, in t->c.event: 1; 0: none is left, or none that can be decoded. */
+int ktr__trace_one(struct ktr__trace_cursor *t);
+
 /* Whose word it is, of an event at that time. */
 static inline const struct ktr_reader_thread *ktr__trace_thread(struct ktr__trace_cursor *t, uint32_t word,
 								uint64_t time_ns)

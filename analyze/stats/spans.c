@@ -43,6 +43,7 @@ struct spans_site {
 	uint32_t n_ident;	/* [bytes] of its id, if it has one of its own */
 	uint64_t group_hash;
 	uint64_t name_hash;	/* with that id */
+	const struct ktr_reader_site *twin; /* another one with that id: where those begin that end here */
 };
 
 struct spans_open {
@@ -89,7 +90,7 @@ static enum spans_how spans_how(const struct ktr_reader_site *site)
 }
 
 /* NULL: no memory. */
-static const struct spans_site *spans_site(struct ktr__spans *spans, const struct ktr_reader_site *site)
+static struct spans_site *spans_site(struct ktr__spans *spans, const struct ktr_reader_site *site)
 {
 	struct ktr_event_bytes ident = { site->ident, 0, 0, 0 };
 	struct spans_site *at;
@@ -101,6 +102,7 @@ static const struct spans_site *spans_site(struct ktr__spans *spans, const struc
 		return at;
 	ident.n_bytes = site->ident ? (uint32_t)strlen(site->ident) : 0;
 	at->site = site;
+	at->twin = NULL;
 	at->how = spans_how(site);
 	at->n_ident = ident.n_bytes;
 	at->group_hash = ktr__hash_bytes(0, site->group, strlen(site->group));
@@ -123,17 +125,27 @@ static void spans_describe(struct ktr__span *span, const struct ktr_event *event
 {
 	const struct ktr_reader_site *site = event->site;
 
-	memset(span, 0, sizeof(*span));
+	/* Its members one by one: an instruction that fills long rows takes longer than the event does. */
 	span->kind = site->kind == KTR_KIND_STATE ? KTR_KIND_STATE : KTR_KIND_START;
 	span->pid = event->thread->pid;
 	span->process_key = ktr__tables_process_key(event->thread);
 	span->group = site->group;
+	span->ident = (struct ktr_event_bytes){ "", 0, 0, 0 };
+	span->state = (struct ktr_event_bytes){ "", 0, 0, 0 };
+	span->key = 0;
 	span->from_ns = event->time_ns;
 	span->told_ns = event->time_ns;
+	span->to_ns = 0;
 	span->site = site;
 	span->thread = event->thread;
+	span->end_thread = NULL;
 	span->cpu = event->cpu;
 	span->keep = event->keep;
+	span->pair = 0;
+	span->depth = span->flags = 0;
+	span->row = NULL;
+	span->word = 0;
+	span->lane = 0;
 	if (site->ident) {
 		span->ident.bytes = site->ident;
 		span->ident.n_bytes = known->n_ident;
@@ -142,7 +154,6 @@ static void spans_describe(struct ktr__span *span, const struct ktr_event *event
 		span->ident = spans_bytes(event, 0);
 		span->name_hash = ktr__hash_bytes(known->group_hash, span->ident.bytes, span->ident.n_bytes);
 	}
-	span->state.bytes = "";
 	if (span->kind == KTR_KIND_STATE)
 		span->state = spans_bytes(event, site->value_arg);
 	if (known->how == SPANS_KERNEL)
@@ -274,7 +285,29 @@ static int spans_on_thread(struct ktr__spans *spans, const struct ktr__span *spa
 	return ktr__array_grow(&spans->inner, &spans->n_threads, span->thread->id, sizeof(struct spans_open *));
 }
 
-/* shared: as of the record. */
+static void spans_give_back(struct ktr__spans *spans, struct spans_open *open)
+{
+	open->chain = spans->spare;
+	spans->spare = open;
+}
+
+/* A record that has its span is open from here on; shared: as of the record. */
+static int spans_enter(struct ktr__spans *spans, struct spans_open *open, uint64_t hash, enum spans_how how,
+		       int shared)
+{
+	if (spans->n_open >= spans->n_buckets)
+		spans_grow(spans);
+	if (how == SPANS_SCOPE && spans_on_thread(spans, &open->span)) {
+		spans_give_back(spans, open);
+		return -ENOMEM;
+	}
+	open->hash = hash;
+	open->how = how;
+	open->shared = shared;
+	spans_link(spans, open);
+	return spans->begin ? spans->begin(spans->context, &open->span) : 0;
+}
+
 static int spans_open(struct ktr__spans *spans, const struct ktr__span *span, uint64_t hash,
 		      enum spans_how how, int shared)
 {
@@ -284,19 +317,11 @@ static int spans_open(struct ktr__spans *spans, const struct ktr__span *span, ui
 		spans->n_untracked++;
 		return 0;
 	}
-	if (spans->n_open >= spans->n_buckets)
-		spans_grow(spans);
-	if (how == SPANS_SCOPE && spans_on_thread(spans, span))
-		return -ENOMEM;
 	open = spans_record(spans, (size_t)span->ident.n_bytes + span->state.n_bytes);
 	if (!open)
 		return -ENOMEM;
-	open->hash = hash;
-	open->how = how;
-	open->shared = shared;
 	spans_store(open, span);
-	spans_link(spans, open);
-	return spans->begin ? spans->begin(spans->context, &open->span) : 0;
+	return spans_enter(spans, open, hash, how, shared);
 }
 
 /* Since the span began, did rings of its thread, or of another one, lose events? */
@@ -320,8 +345,7 @@ static int spans_close(struct ktr__spans *spans, struct spans_open *open, uint64
 		open->span.flags |= KTR__SPAN_UNSURE;
 	spans_unlink(spans, open);
 	rc = spans->call(spans->context, &open->span);
-	open->chain = spans->spare;
-	spans->spare = open;
+	spans_give_back(spans, open);
 	return rc;
 }
 
@@ -422,22 +446,19 @@ static int spans_below(struct ktr__spans *spans, const struct ktr__span *span)
 	return rc;
 }
 
+/* One begins that is no scope. */
 static int spans_start(struct ktr__spans *spans, struct ktr__span *span, enum spans_how how)
 {
 	uint64_t hash = spans_hash(span, how);
 	struct spans_open *outer = spans_find(spans, span, hash, how);
 	int rc = 0;
 
-	if (outer && how == SPANS_SCOPE) {
-		rc = spans_leave(spans, outer, span->from_ns);
-	} else if (outer && spans_lost(spans, outer, span->thread)) {
+	if (outer && spans_lost(spans, outer, span->thread)) {
 		span->depth = outer->span.depth;
 		rc = spans_close(spans, outer, span->from_ns, NULL, KTR__SPAN_MISSING);
 	} else if (outer) {
 		span->depth = outer->span.depth + 1;
 	}
-	if (!rc && how == SPANS_SCOPE)
-		rc = spans_below(spans, span);
 	return rc ? rc : spans_open(spans, span, hash, how, 0);
 }
 
@@ -487,17 +508,24 @@ static void spans_losses(struct ktr__spans *spans)
 	spans->n_losses = n;
 }
 
-/* The moment of a span's event has come, and the ring that it came from is its thread's. 0 or as the callback. */
-static int spans_come(struct ktr__spans *spans, struct ktr__span *span)
+/* The moment of a thread's event has come, spans->now_ns, and its ring is the thread's. 0 or as the callback. */
+static int spans_now(struct ktr__spans *spans, uint64_t ns, uint32_t thread, uint32_t cpu, int keep)
 {
-	if (span->from_ns < spans->now_ns)
-		span->from_ns = spans->now_ns;
-	spans->now_ns = span->told_ns = span->from_ns;
+	if (ns > spans->now_ns)
+		spans->now_ns = ns;
 	if (spans->n_losses)
 		spans_losses(spans);
-	if (ktr__streams_see(&spans->streams, span->thread->id, span->cpu, span->keep))
+	if (ktr__streams_see(&spans->streams, thread, cpu, keep))
 		return -ENOMEM;
 	return spans->exit_ns < spans->now_ns ? spans_exits(spans, spans->now_ns) : 0;
+}
+
+static int spans_come(struct ktr__spans *spans, struct ktr__span *span)
+{
+	int rc = spans_now(spans, span->from_ns, span->thread->id, span->cpu, span->keep);
+
+	span->from_ns = span->told_ns = spans->now_ns;
+	return rc;
 }
 
 /* A number of somebody's file leaves some time before it. */
@@ -508,10 +536,56 @@ static uint64_t spans_late(const struct ktr__span *span, const struct ktr_event 
 	return late < span->from_ns ? late : 0;
 }
 
+/* A scope begins, as spans_start() has it: most spans are scopes, and its record is filled where it stays. */
+static int spans_scope_start(struct ktr__spans *spans, const struct ktr_event *event,
+			     const struct spans_site *known)
+{
+	struct spans_open *open = spans_record(spans, 0), *outer;
+	struct ktr__span *span;
+	uint64_t hash;
+	int rc = 0;
+
+	if (!open)
+		return -ENOMEM;
+	span = &open->span;
+	spans_describe(span, event, known);
+	span->told_ns = span->from_ns = spans->now_ns;
+	span->from_ns -= spans_late(span, event);
+	hash = spans_hash(span, SPANS_SCOPE);
+	outer = spans_find(spans, span, hash, SPANS_SCOPE);
+	if (outer)
+		rc = spans_leave(spans, outer, span->from_ns);
+	if (!rc)
+		rc = spans_below(spans, span);
+	if (!rc && spans->n_open < KTR__SPANS_OPEN_MAX)
+		return spans_enter(spans, open, hash, SPANS_SCOPE, 0);
+	spans->n_untracked += !rc;
+	spans_give_back(spans, open);
+	return rc;
+}
+
+/* The innermost scope of its thread, if the event ends it: no other one that is open has its process and key. */
+static struct spans_open *spans_innermost(const struct ktr__spans *spans, const struct ktr_event *event,
+					  struct spans_site *known)
+{
+	uint32_t id = event->thread->id;
+	struct spans_open *open = id < spans->n_threads ? spans->inner[id] : NULL;
+	const struct ktr_event_bytes ident = { event->site->ident, known->n_ident, 0, 0 };
+
+	if (!open || open->span.key != event->arg[event->site->value_arg] || open->span.thread != event->thread)
+		return NULL;
+	if (open->span.site == known->twin)
+		return open;
+	if (!ktr__same_bytes(&open->span.ident, &ident))
+		return NULL;
+	known->twin = open->span.site;
+	return open;
+}
+
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 {
 	enum ktr_event_kind kind = event->site->kind;
-	const struct spans_site *known;
+	struct spans_site *known;
 	struct ktr__span span;
 	enum spans_how how;
 	int rc;
@@ -522,13 +596,21 @@ int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 	if (!known)
 		return -ENOMEM;
 	how = known->how;
-	spans_describe(&span, event, known);
-	rc = spans_come(spans, &span);
+	rc = spans_now(spans, event->time_ns, event->thread->id, event->cpu, event->keep);
 	if (rc)
 		return rc;
+	if (how == SPANS_SCOPE) {
+		struct spans_open *open = kind == KTR_KIND_STOP ? spans_innermost(spans, event, known) : NULL;
+
+		if (kind == KTR_KIND_START)
+			return spans_scope_start(spans, event, known);
+		if (open)
+			return spans_close(spans, open, spans->now_ns, event->thread, 0);
+	}
+	spans_describe(&span, event, known);
+	span.told_ns = span.from_ns = spans->now_ns;
 	if (kind == KTR_KIND_STATE)
 		return spans_state(spans, &span, how);
-	span.from_ns -= how == SPANS_SCOPE ? spans_late(&span, event) : 0;
 	return kind == KTR_KIND_START ? spans_start(spans, &span, how) : spans_stop(spans, &span, how);
 }
 

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #define HEAD 25 /* [bytes] of a frame: a checksum, the method, and how long it is, packed and not */
+#define MOST (1 << 20) /* [bytes] in a frame */
 
 static double now(void)
 {
@@ -41,33 +42,27 @@ static double walk(const char *path, uint64_t *n)
 	return now() - before;
 }
 
-/* Packs one body's frames again. */
+/* Packs one body's frames again, from and to memory that was used before. */
 static double pack(const char *path, uint64_t *n_plain, uint64_t *n_packed)
 {
+	static char in[LZ4_COMPRESSBOUND(MOST)], plain[MOST], out[LZ4_COMPRESSBOUND(MOST)];
 	FILE *file = fopen(path, "rb");
 	unsigned char head[HEAD];
 	double took = 0, before;
 	uint32_t packed, whole;
 
+	memset(out, 1, sizeof(out));
 	while (file && fread(head, 1, HEAD, file) == HEAD) {
-		char *in, *plain, *out;
-
 		memcpy(&packed, head + 17, 4);
 		memcpy(&whole, head + 21, 4);
 		packed -= HEAD - 16;
-		in = malloc(packed + 1);
-		plain = malloc(whole + 1);
-		out = malloc((size_t)LZ4_compressBound((int)whole));
-		if (!in || !plain || !out || fread(in, 1, packed, file) != packed ||
+		if (packed > sizeof(in) || whole > MOST || fread(in, 1, packed, file) != packed ||
 		    LZ4_decompress_safe(in, plain, (int)packed, (int)whole) != (int)whole)
 			exit(1);
 		before = now();
 		*n_packed += (uint64_t)LZ4_compress_default(plain, out, (int)whole, LZ4_compressBound((int)whole));
 		took += now() - before;
 		*n_plain += whole;
-		free(in);
-		free(plain);
-		free(out);
 	}
 	if (file)
 		fclose(file);

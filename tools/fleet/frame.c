@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The methods are those of ClickHouse: enum CompressionMethodByte of its sources. */
+/*
+ * The methods are those of ClickHouse: enum CompressionMethodByte of its sources.
+ *
+ * What is short is gathered, and what is long packed where it lies: most columns of a large block are never copied.
+ */
 #include "tools/fleet/frame.h"
 
 #if KTR_HAVE_LZ4
@@ -10,43 +14,91 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FRAME_LONG ((size_t)64 << 10) /* [bytes] are packed where they lie: as far back as LZ4 looks */
+
 #if KTR_HAVE_LZ4
 #define FRAME_METHOD FRAME_LZ4
-#define FRAME_BOUND  ((size_t)LZ4_COMPRESSBOUND(FRAME_BYTES))
+#define FRAME_BOUND(n) ((size_t)LZ4_COMPRESSBOUND(n))
 
-/* Returns how many bytes it came to, at most FRAME_BOUND. */
-static uint32_t frame_pack(uint8_t *to, const uint8_t *bytes, size_t n)
+/* Returns how many bytes it came to, at most FRAME_BOUND(n). */
+static uint32_t frame_pack(uint8_t *to, const uint8_t *bytes, uint32_t n)
 {
-	return (uint32_t)LZ4_compress_default((const char *)bytes, (char *)to, (int)n, (int)FRAME_BOUND);
+	return (uint32_t)LZ4_compress_default((const char *)bytes, (char *)to, (int)n, (int)FRAME_BOUND(n));
 }
 #else
 #define FRAME_METHOD FRAME_PLAIN
-#define FRAME_BOUND  FRAME_BYTES
+#define FRAME_BOUND(n) ((size_t)(n))
 
-static uint32_t frame_pack(uint8_t *to, const uint8_t *bytes, size_t n)
+static uint32_t frame_pack(uint8_t *to, const uint8_t *bytes, uint32_t n)
 {
 	memcpy(to, bytes, n);
-	return (uint32_t)n;
+	return n;
 }
 #endif
 
 int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n)
 {
-	uint8_t *frame = calloc(1, FRAME_HEAD + FRAME_BOUND);
-
-	if (!frame)
-		return -ENOMEM;
 	while (n) {
-		uint32_t whole = (uint32_t)(n < FRAME_BYTES ? n : FRAME_BYTES);
-		uint32_t packed = frame_pack(frame + FRAME_HEAD, bytes, whole) + FRAME_HEAD - 16;
+		uint32_t whole = (uint32_t)(n < FRAME_BYTES ? n : FRAME_BYTES), packed;
+		uint8_t *frame = native_buffer_room(out, FRAME_HEAD + FRAME_BOUND(whole));
 
+		if (!frame)
+			return -ENOMEM;
+		packed = frame_pack(frame + FRAME_HEAD, bytes, whole) + FRAME_HEAD - 16;
+		memset(frame, 0, 16);
 		frame[16] = FRAME_METHOD;
 		memcpy(frame + 17, &packed, 4); /* little-endian, as the machines are that this builds for */
 		memcpy(frame + 21, &whole, 4);
-		native_buffer_add(out, frame, 16 + packed);
+		out->n += 16 + packed;
 		bytes += whole;
 		n -= whole;
 	}
-	free(frame);
-	return out->failed ? -ENOMEM : 0;
+	return 0;
+}
+
+/* Whole frames of bytes that repeat: what they come to is known from the one before. Returns how many bytes. */
+static size_t frame_same(struct frame_writer *w, const uint8_t *bytes, size_t n, unsigned same)
+{
+	struct frame_known *known = w->known;
+	size_t done = 0;
+
+	if (!known || same > sizeof(known->bytes) || FRAME_BYTES % same)
+		return 0;
+	for (; n - done >= FRAME_BYTES; done += FRAME_BYTES) {
+		if (known->same != same || memcmp(known->bytes, bytes, same) != 0) {
+			known->frame.n = 0;
+			known->same = same;
+			memcpy(known->bytes, bytes, same);
+			w->failed |= frame_write(&known->frame, bytes, FRAME_BYTES);
+		}
+		native_buffer_add(w->out, known->frame.at, known->frame.n);
+	}
+	return done;
+}
+
+void frame_put(void *writer, const void *bytes, size_t n, unsigned same)
+{
+	struct frame_writer *w = writer;
+	size_t done = 0;
+
+	if (n >= FRAME_LONG) {
+		w->failed |= frame_write(w->out, w->few.at, w->few.n);
+		w->few.n = 0;
+		if (same)
+			done = frame_same(w, bytes, n, same);
+		w->failed |= frame_write(w->out, (const uint8_t *)bytes + done, n - done);
+		return;
+	}
+	if (w->few.n + n > FRAME_BYTES) {
+		w->failed |= frame_write(w->out, w->few.at, w->few.n);
+		w->few.n = 0;
+	}
+	native_buffer_add(&w->few, bytes, n);
+}
+
+int frame_end(struct frame_writer *w)
+{
+	w->failed |= frame_write(w->out, w->few.at, w->few.n) || w->few.failed || w->out->failed;
+	native_buffer_free(&w->few);
+	return w->failed ? -ENOMEM : 0;
 }

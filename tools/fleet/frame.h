@@ -18,4 +18,27 @@
 /* Appends frames of n bytes. 0 or -ENOMEM. */
 int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n);
 
+/*
+ * The same of pieces: a native_put_fn, to which they come, and its end.
+ *
+ *	struct frame_writer writer = { .out = &out };
+ *	native_pour(block, frame_put, &writer);
+ *	rc = frame_end(&writer);
+ */
+struct frame_known {
+	struct native_buffer frame; /* owned: a whole frame of these bytes, packed */
+	uint8_t bytes[16];
+	unsigned same; /* how many of them; 0: none is known */
+};
+
+struct frame_writer {
+	struct native_buffer *out; /* borrowed */
+	struct frame_known *known; /* borrowed: kept from block to block; NULL: nothing is */
+	struct native_buffer few;  /* owned: pieces that are in no frame yet */
+	int failed;		   /* 1: memory ran out */
+};
+
+void frame_put(void *writer, const void *bytes, size_t n, unsigned same);
+int frame_end(struct frame_writer *writer); /* 0 or -ENOMEM */
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Columns of a block. Rows that came before the first value of a column are filled up when that comes, and those
- * after its last one when the block is written: a column costs nothing for a row that has nothing in it.
+ * after its last one when the block is written: a column costs nothing for a row that has nothing in it. Keys of
+ * words are as wide as they are sent, and are made wider when there are more words than that numbers.
  */
 #include "tools/fleet/native.h"
 
@@ -22,7 +23,7 @@ static const struct {
 	[NATIVE_U32] = { "UInt32", 4 },	   [NATIVE_U64] = { "UInt64", 8 },
 	[NATIVE_I64] = { "Int64", 8 },	   [NATIVE_F64] = { "Float64", 8 },
 	[NATIVE_UUID] = { "UUID", 16 },	   [NATIVE_TEXT] = { "String", 1 },
-	[NATIVE_WORD] = { "LowCardinality(String)", 4 }, [NATIVE_LIST] = { "Array(String)", 8 },
+	[NATIVE_WORD] = { "LowCardinality(String)", 1 }, [NATIVE_LIST] = { "Array(String)", 8 },
 };
 
 void native_buffer_free(struct native_buffer *buffer)
@@ -31,8 +32,7 @@ void native_buffer_free(struct native_buffer *buffer)
 	memset(buffer, 0, sizeof(*buffer));
 }
 
-/* Room for n bytes more, which count at once; NULL without memory. */
-static uint8_t *native_buffer_take(struct native_buffer *buffer, size_t n)
+uint8_t *native_buffer_grow(struct native_buffer *buffer, size_t n)
 {
 	size_t room = buffer->room ? buffer->room : 256;
 	uint8_t *grown;
@@ -50,8 +50,16 @@ static uint8_t *native_buffer_take(struct native_buffer *buffer, size_t n)
 		buffer->at = grown;
 		buffer->room = room;
 	}
-	buffer->n += n;
-	return buffer->at + buffer->n - n;
+	return buffer->at + buffer->n;
+}
+
+/* Room for n bytes more, which count at once; NULL without memory. */
+static uint8_t *native_buffer_take(struct native_buffer *buffer, size_t n)
+{
+	uint8_t *to = native_buffer_room(buffer, n);
+
+	buffer->n += to ? n : 0;
+	return to;
 }
 
 void native_buffer_add(struct native_buffer *buffer, const void *bytes, size_t n)
@@ -97,6 +105,8 @@ void native_open(struct native_block *block, const struct native_shape *shape, u
 	memset(block, 0, sizeof(*block));
 	block->shape = shape;
 	block->n_columns = n_columns;
+	for (unsigned i = 0; i < n_columns; i++)
+		block->column[i].width = (uint8_t)native_types[shape[i].type].width;
 }
 
 void native_close(struct native_block *block)
@@ -115,6 +125,10 @@ void native_clear(struct native_block *block)
 	for (unsigned i = 0; i < block->n_columns; i++) {
 		struct native_column *c = &block->column[i];
 
+		/* What all rows have stays for those that come. */
+		if (c->same)
+			continue;
+		c->width = (uint8_t)native_types[block->shape[i].type].width;
 		c->data.n = c->words.n = 0;
 		c->data.failed = c->words.failed = 0;
 		c->n = c->n_words = 0;
@@ -170,6 +184,23 @@ static int native_word_is(const struct native_column *c, uint32_t key, const cha
 	return *at++ == (uint8_t)rest && memcmp(at, text, n) == 0;
 }
 
+/* Keys of the rows that there are take twice the bytes: little-endian. */
+static void native_widen(struct native_column *c)
+{
+	size_t n = c->data.n / c->width;
+	unsigned width = c->width;
+
+	if (!native_buffer_take(&c->data, n * width))
+		return;
+	while (n--) {
+		uint32_t key = 0;
+
+		memcpy(&key, c->data.at + n * width, width);
+		memcpy(c->data.at + n * 2 * width, &key, 2 * width);
+	}
+	c->width = (uint8_t)(2 * width);
+}
+
 static uint32_t native_key(struct native_column *c, const char *text, size_t n)
 {
 	uint32_t at;
@@ -185,6 +216,8 @@ static uint32_t native_key(struct native_column *c, const char *text, size_t n)
 	c->word_at[c->n_words] = (uint32_t)c->words.n;
 	native_string(&c->words, text, n);
 	c->slot[at] = ++c->n_words;
+	if (c->n_words == 0x101 || c->n_words == 0x10001)
+		native_widen(c);
 	return c->n_words - 1;
 without:
 	c->words.failed = 1;
@@ -205,7 +238,7 @@ static void native_fill(struct native_block *block, unsigned column, uint32_t n_
 		for (uint32_t i = 0; i < n; i++)
 			native_buffer_add(&c->words, &c->n_items, 8);
 	else
-		native_zeros(&c->data, (size_t)n * native_types[block->shape[column].type].width);
+		native_zeros(&c->data, (size_t)n * c->width);
 	c->n = n_rows;
 }
 
@@ -216,7 +249,7 @@ void native_number(struct native_block *block, unsigned column, uint64_t value)
 	if (!value)
 		return;
 	native_fill(block, column, block->n_rows);
-	native_buffer_add(&c->data, &value, native_types[block->shape[column].type].width);
+	native_buffer_add(&c->data, &value, c->width);
 	c->n++;
 }
 
@@ -236,37 +269,43 @@ void native_bytes(struct native_block *block, unsigned column, const void *bytes
 
 static void native_put_key(struct native_block *block, unsigned column, uint32_t key)
 {
+	struct native_column *c = &block->column[column];
+
 	native_fill(block, column, block->n_rows);
-	native_buffer_add(&block->column[column].data, &key, sizeof(key));
-	block->column[column].n++;
+	native_buffer_add(&c->data, &key, c->width);
+	c->n++;
 }
 
-void native_volatile(struct native_block *block, unsigned column, const char *text, size_t n)
+uint32_t native_key_of(struct native_block *block, unsigned column, const char *text, size_t n)
 {
 	struct native_column *c = &block->column[column];
 
 	if (!n)
-		return;
+		return 0;
 	if (!c->n_words)
 		native_key(c, "", 0);
-	native_put_key(block, column, native_key(c, text, n));
+	return native_key(c, text, n);
+}
+
+uint32_t native_word_key_new(struct native_block *block, unsigned column, const char *text)
+{
+	struct native_column *c = &block->column[column];
+
+	c->last_key = native_key_of(block, column, text, strlen(text));
+	c->last = text;
+	return c->last_key;
+}
+
+void native_volatile(struct native_block *block, unsigned column, const char *text, size_t n)
+{
+	if (n)
+		native_put_key(block, column, native_key_of(block, column, text, n));
 }
 
 void native_word(struct native_block *block, unsigned column, const char *text)
 {
-	struct native_column *c = &block->column[column];
-
-	if (!text || !*text)
-		return;
-	if (c->last == text) {
-		native_put_key(block, column, c->last_key);
-		return;
-	}
-	if (!c->n_words)
-		native_key(c, "", 0);
-	c->last_key = native_key(c, text, strlen(text));
-	c->last = text;
-	native_put_key(block, column, c->last_key);
+	if (text && *text)
+		native_put_key(block, column, native_word_key(block, column, text));
 }
 
 void native_list(struct native_block *block, unsigned column, const char *const *text, unsigned n)
@@ -288,23 +327,160 @@ void native_row(struct native_block *block)
 	block->n_rows++;
 }
 
+/* ---- many rows ---- */
+
+void native_same(struct native_block *block, unsigned column, const void *bytes, size_t n)
+{
+	struct native_column *c = &block->column[column];
+
+	c->data.n = 0;
+	native_buffer_add(&c->data, bytes, n);
+	c->same = 1;
+}
+
+/* As many rows as the block has; those of the block before are there. */
+static void native_same_rows(struct native_block *block, struct native_column *c)
+{
+	size_t n = (size_t)block->n_rows * c->width, from = c->data.n;
+
+	if (from >= n || !native_buffer_take(&c->data, n - from))
+		return;
+	for (; from < n; from += c->width)
+		memcpy(c->data.at + from, c->data.at, c->width);
+}
+
+void *native_take(struct native_block *block, unsigned column, uint32_t n)
+{
+	struct native_column *c = &block->column[column];
+
+	native_fill(block, column, block->n_rows);
+	return native_buffer_room(&c->data, (size_t)n * c->width);
+}
+
+void *native_all(struct native_block *block, unsigned column)
+{
+	struct native_column *c = &block->column[column];
+	uint8_t *to = native_buffer_take(&c->data, (size_t)block->n_rows * c->width);
+
+	c->n = to ? block->n_rows : 0;
+	return to;
+}
+
+void native_took(struct native_block *block, unsigned column, uint32_t n)
+{
+	struct native_column *c = &block->column[column];
+
+	c->data.n += (size_t)n * c->width;
+	c->n += n;
+}
+
+/* n values of so many bytes, which all are the same. */
+static void native_repeat(uint8_t *to, uint64_t value, unsigned width, size_t n)
+{
+	size_t bytes = n * width;
+	uint64_t many[8];
+
+	if (width == 1) {
+		memset(to, (int)value, n);
+		return;
+	}
+	for (unsigned bits = 8 * width; bits < 64; bits *= 2)
+		value = (value & ((UINT64_C(1) << bits) - 1)) | value << bits;
+	for (unsigned i = 0; i < 8; i++)
+		many[i] = value;
+	for (; bytes >= sizeof(many); bytes -= sizeof(many), to += sizeof(many))
+		memcpy(to, many, sizeof(many));
+	for (; bytes >= 8; bytes -= 8, to += 8)
+		memcpy(to, &value, 8);
+	memcpy(to, &value, bytes);
+}
+
+void native_numbers(struct native_block *block, unsigned column, uint32_t row, uint64_t value, uint32_t n)
+{
+	struct native_column *c = &block->column[column];
+	uint8_t *to;
+
+	if (!value || !n)
+		return;
+	native_fill(block, column, row);
+	to = native_buffer_room(&c->data, (size_t)n * c->width);
+	if (!to)
+		return;
+	native_repeat(to, value, c->width, n);
+	native_took(block, column, n);
+}
+
+#define NATIVE_GATHER(name, type) \
+	static void native_gather_##name(struct native_block *block, unsigned column, const char *from, \
+					 size_t stride, uint32_t n) \
+	{ \
+		const struct native_column *c = &block->column[column]; \
+		type *to, any = c->n && c->n == block->n_rows, value; \
+ \
+		for (uint32_t i = 0; !any && i < n; i++) { \
+			memcpy(&value, from + i * stride, sizeof(value)); \
+			any |= value; \
+		} \
+		to = any ? native_take(block, column, n) : NULL; \
+		for (uint32_t i = 0; to && i < n; i++) \
+			memcpy(&to[i], from + i * stride, sizeof(*to)); \
+		native_took(block, column, to ? n : 0); \
+	}
+NATIVE_GATHER(8, uint8_t)
+NATIVE_GATHER(16, uint16_t)
+NATIVE_GATHER(32, uint32_t)
+NATIVE_GATHER(64, uint64_t)
+
+void native_gather(struct native_block *block, unsigned column, const void *from, size_t stride, uint32_t n)
+{
+	switch (block->column[column].width) {
+	case 1:
+		native_gather_8(block, column, from, stride, n);
+		break;
+	case 2:
+		native_gather_16(block, column, from, stride, n);
+		break;
+	case 4:
+		native_gather_32(block, column, from, stride, n);
+		break;
+	default:
+		native_gather_64(block, column, from, stride, n);
+	}
+}
+
+void native_text_at(struct native_block *block, unsigned column, uint32_t row, const void *bytes, size_t n)
+{
+	struct native_column *c = &block->column[column];
+
+	native_fill(block, column, row);
+	native_string(&c->data, bytes, n);
+	c->n++;
+}
+
 size_t native_bytes_so_far(const struct native_block *block)
 {
 	size_t n = 0;
 
 	for (unsigned i = 0; i < block->n_columns; i++)
-		n += block->column[i].data.n + block->column[i].words.n;
+		n += block->column[i].same ? (size_t)block->n_rows * block->column[i].width
+					   : block->column[i].data.n + block->column[i].words.n;
 	return n;
 }
 
 /* ---- the whole ---- */
+
+/* Has any row anything in it? */
+static int native_is_there(const struct native_block *block, unsigned column)
+{
+	return block->column[column].n || (block->column[column].same && block->n_rows);
+}
 
 int native_names(const struct native_block *block, struct native_buffer *out)
 {
 	int first = 1;
 
 	for (unsigned i = 0; i < block->n_columns; i++) {
-		if (!block->column[i].n)
+		if (!native_is_there(block, i))
 			continue;
 		native_buffer_text(out, first ? "" : ",");
 		native_buffer_text(out, block->shape[i].name);
@@ -314,48 +490,71 @@ int native_names(const struct native_block *block, struct native_buffer *out)
 	return out->failed ? -ENOMEM : 0;
 }
 
-static void native_write_words(const struct native_column *c, uint32_t n_rows, struct native_buffer *out)
+/* The dictionary of words, and how many keys follow. */
+static void native_words(const struct native_column *c, uint32_t n_rows, struct native_buffer *head)
 {
-	unsigned index = c->n_words <= 0x100 ? 0 : c->n_words <= 0x10000 ? 1 : 2;
-	const uint64_t head[3] = { 1, index | NATIVE_WORD_FLAGS, c->n_words };
-	const uint64_t rows = n_rows;
-	const uint8_t *key = c->data.at;
-	uint8_t *to;
+	unsigned index = c->width == 1 ? 0 : c->width == 2 ? 1 : 2;
+	const uint64_t flags[3] = { 1, index | NATIVE_WORD_FLAGS, c->n_words }, rows = n_rows;
 
-	native_buffer_add(out, head, sizeof(head));
-	native_buffer_add(out, c->words.at, c->words.n);
-	native_buffer_add(out, &rows, sizeof(rows));
-	to = native_buffer_take(out, (size_t)n_rows << index);
-	for (uint32_t i = 0; to && i < n_rows; i++)
-		memcpy(to + ((size_t)i << index), key + 4 * (size_t)i, (size_t)1 << index); /* little-endian */
+	native_buffer_add(head, flags, sizeof(flags));
+	native_buffer_add(head, c->words.at, c->words.n);
+	native_buffer_add(head, &rows, sizeof(rows));
+}
+
+/* A column: its name, its type, and what comes before its data in `head`. 0 or -ENOMEM. */
+static int native_column_write(struct native_block *block, unsigned i, struct native_buffer *head,
+			       native_put_fn *put, void *to)
+{
+	struct native_column *c = &block->column[i];
+	const char *name = block->shape[i].name, *type = native_types[block->shape[i].type].name;
+
+	if (c->same)
+		native_same_rows(block, c);
+	else
+		native_fill(block, i, block->n_rows);
+	native_string(head, name, strlen(name));
+	native_string(head, type, strlen(type));
+	if (block->shape[i].type == NATIVE_WORD)
+		native_words(c, block->n_rows, head);
+	if (c->data.failed || c->words.failed || head->failed)
+		return -ENOMEM;
+	put(to, head->at, head->n, 0);
+	head->n = 0;
+	if (block->shape[i].type == NATIVE_LIST)
+		put(to, c->words.at, c->words.n, 0);
+	put(to, c->data.at, c->same ? (size_t)block->n_rows * c->width : c->data.n, c->same ? c->width : 0);
+	return 0;
+}
+
+int native_pour(struct native_block *block, native_put_fn *put, void *to)
+{
+	struct native_buffer head = { 0 };
+	unsigned n = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < block->n_columns; i++)
+		n += native_is_there(block, i) != 0;
+	native_length(&head, n);
+	native_length(&head, block->n_rows);
+	for (unsigned i = 0; i < block->n_columns && !rc; i++)
+		if (native_is_there(block, i))
+			rc = native_column_write(block, i, &head, put, to);
+	if (!rc && head.n)
+		put(to, head.at, head.n, 0);
+	rc = head.failed ? -ENOMEM : rc;
+	native_buffer_free(&head);
+	return rc;
+}
+
+static void native_put(void *to, const void *bytes, size_t n, unsigned same)
+{
+	(void)same;
+	native_buffer_add(to, bytes, n);
 }
 
 int native_write(struct native_block *block, struct native_buffer *out)
 {
-	unsigned n = 0;
+	int rc = native_pour(block, native_put, out);
 
-	for (unsigned i = 0; i < block->n_columns; i++)
-		n += block->column[i].n != 0;
-	native_length(out, n);
-	native_length(out, block->n_rows);
-	for (unsigned i = 0; i < block->n_columns; i++) {
-		struct native_column *c = &block->column[i];
-		const char *type = native_types[block->shape[i].type].name;
-
-		if (!c->n)
-			continue;
-		native_fill(block, i, block->n_rows);
-		if (c->data.failed || c->words.failed)
-			return -ENOMEM;
-		native_string(out, block->shape[i].name, strlen(block->shape[i].name));
-		native_string(out, type, strlen(type));
-		if (block->shape[i].type == NATIVE_WORD) {
-			native_write_words(c, block->n_rows, out);
-			continue;
-		}
-		if (block->shape[i].type == NATIVE_LIST)
-			native_buffer_add(out, c->words.at, c->words.n);
-		native_buffer_add(out, c->data.at, c->data.n);
-	}
-	return out->failed ? -ENOMEM : 0;
+	return rc ? rc : out->failed ? -ENOMEM : 0;
 }

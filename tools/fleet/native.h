@@ -43,7 +43,7 @@ struct native_buffer {
 };
 
 struct native_column {
-	struct native_buffer data;  /* numbers; texts with their lengths; of words u32 keys */
+	struct native_buffer data;  /* numbers; texts with their lengths; of words keys */
 	struct native_buffer words; /* of words: texts with their lengths; of lists u64 ends */
 	uint32_t n;		    /* rows that data has; fewer than the block: the rest is 0 */
 	uint32_t n_words;	    /* of words: how many; 0: none yet. Word 0 is "" */
@@ -53,6 +53,8 @@ struct native_column {
 	uint32_t n_slots, word_room;
 	const void *last;	    /* the word given last, by its address, and its key */
 	uint32_t last_key;
+	uint8_t width; /* [bytes] of a value in data; of words, 1, 2 or 4, by how many there are */
+	uint8_t same;  /* all rows have what data begins with */
 };
 
 #define NATIVE_COLUMNS_MAX 64
@@ -81,14 +83,69 @@ void native_volatile(struct native_block *block, unsigned column, const char *te
 void native_list(struct native_block *block, unsigned column, const char *const *text, unsigned n);
 void native_row(struct native_block *block);
 
+/* All rows of this block and of those after it have these bytes in a column, which is given to none then. */
+void native_same(struct native_block *block, unsigned column, const void *bytes, size_t n);
+
+/*
+ * Many rows at once: room for n values of a column from the block's next row on, which whoever asks fills, and says
+ * how many of them there are. NULL without memory. Of words, keys, as wide as the column says: none that is new may
+ * be asked for in between. native_rows() counts the rows, after all of their columns.
+ */
+void *native_take(struct native_block *block, unsigned column, uint32_t n);
+void native_took(struct native_block *block, unsigned column, uint32_t n);
+static inline void native_rows(struct native_block *block, uint32_t n)
+{
+	block->n_rows += n;
+}
+
+/* Room for all rows that the block has, of a column that has none yet; they count at once. NULL without memory. */
+void *native_all(struct native_block *block, unsigned column);
+
+/*
+ * n rows from a row on with the same key or number, or a row's text: rows that need not count yet, but come after
+ * those that the column has already.
+ */
+void native_numbers(struct native_block *block, unsigned column, uint32_t row, uint64_t value, uint32_t n);
+void native_text_at(struct native_block *block, unsigned column, uint32_t row, const void *bytes, size_t n);
+
+/*
+ * n rows from the block's next on, whose numbers or keys lie so many bytes apart, as u32 or u64 (u32 where the
+ * column is narrower): 0 in all of them is left out.
+ */
+void native_gather(struct native_block *block, unsigned column, const void *from, size_t stride, uint32_t n);
+
+/* The key of a word in this block; 0 of none. native_word_key(): the text at one address stays the same. */
+uint32_t native_key_of(struct native_block *block, unsigned column, const char *text, size_t n);
+uint32_t native_word_key_new(struct native_block *block, unsigned column, const char *text);
+static inline uint32_t native_word_key(struct native_block *block, unsigned column, const char *text)
+{
+	const struct native_column *c = &block->column[column];
+
+	return !text || !*text ? 0 : c->last == text ? c->last_key : native_word_key_new(block, column, text);
+}
+
 /* [bytes] About how long it is so far. */
 size_t native_bytes_so_far(const struct native_block *block);
 
 /* The columns that it has, "a,b,c", with a NUL. 0 or -ENOMEM. */
 int native_names(const struct native_block *block, struct native_buffer *out);
 
+/*
+ * Hands out the block in pieces, which lie where they are until it is cleared; same, not 0: so many bytes, again
+ * and again. 0 or -ENOMEM.
+ */
+typedef void native_put_fn(void *to, const void *bytes, size_t n, unsigned same);
+int native_pour(struct native_block *block, native_put_fn *put, void *to);
+
 /* Appends the block. 0 or -ENOMEM. */
 int native_write(struct native_block *block, struct native_buffer *out);
+
+/* Room for n bytes more, which do not count yet; NULL without memory. */
+uint8_t *native_buffer_grow(struct native_buffer *buffer, size_t n);
+static inline uint8_t *native_buffer_room(struct native_buffer *buffer, size_t n)
+{
+	return n <= buffer->room - buffer->n && buffer->at ? buffer->at + buffer->n : native_buffer_grow(buffer, n);
+}
 
 void native_buffer_add(struct native_buffer *buffer, const void *bytes, size_t n);
 void native_buffer_text(struct native_buffer *buffer, const char *text); /* without its NUL */

@@ -25,6 +25,7 @@
 #define STORE_ANSWER_MAX   ((size_t)1 << 20) /* [bytes] kept of an answer */
 #define STORE_TAIL	   1024 /* [bytes] of an answer's end, in which a late exception is looked for */
 #define STORE_PASSWORD_MAX 1024
+#define STORE_SEND_BYTES   (512L << 10) /* [bytes] handed to the socket at once */
 #define STORE_SECOND_NS	   1000000000ull
 #define STORE_PAUSE_NS	   200000000ull
 #define STORE_PAUSE_MAX_NS (60 * STORE_SECOND_NS)
@@ -290,8 +291,11 @@ static void store_options_set(struct store *store, const char *url, struct store
 	curl_load.easy_setopt(store->curl, CURL_LOAD_WRITEFUNCTION, store_takes);
 	curl_load.easy_setopt(store->curl, CURL_LOAD_WRITEDATA, reply);
 	curl_load.easy_setopt(store->curl, CURL_LOAD_POST, 1L);
+	/* At a rate little at once, else fewer calls for as many bytes. */
 	if (store->options.rate)
 		curl_load.easy_setopt(store->curl, CURL_LOAD_MAX_SEND_SPEED, (long long)store->options.rate);
+	else
+		curl_load.easy_setopt(store->curl, CURL_LOAD_UPLOAD_BUFFERSIZE, STORE_SEND_BYTES);
 	if (store->options.ca_file)
 		curl_load.easy_setopt(store->curl, CURL_LOAD_CAINFO, store->options.ca_file);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ktr ship does with one trace: ship_walk.c reads it, ship_rows.c and ship_tables.c make rows of it,
- * ship_state.c writes down what is going to be sent, ship_send.c sends that.
+ * What ktr ship does with one trace: ship_walk.c reads it in the order of time, ship_sweep.c what lies there as a
+ * whole stream by stream; ship_rows.c makes rows of events, ship_columns.c of many at once, and ship_tables.c of
+ * what they refer to; ship_state.c writes down what is going to be sent, ship_send.c sends that.
  *
  * A batch is the rows of the events that the walk came to after the batch before, of all streams, of counters, of
  * what was gone before it was shipped, and of the spans that these events ended. It is written down as it will be
@@ -16,12 +17,13 @@
 #include "analyze/read/trace_head.h"
 #include "analyze/stats/spans.h"
 #include "tools/fleet/folder.h"
+#include "tools/fleet/frame.h"
 #include "tools/fleet/schema.h"
 #include "tools/fleet/store.h"
 
 #include <ktr/reader.h>
 
-#define SHIP_BATCH_ROWS	 131072u	 /* [rows] ends a batch: 160 MB of memory at twice as many */
+#define SHIP_BATCH_ROWS	 262144u	 /* [rows] ends a batch: some 50 MB of memory */
 #define SHIP_BATCH_BYTES ((size_t)48 << 20) /* [bytes] the same, of rows with long texts */
 #define SHIP_DAYS_MAX	 16
 #define SHIP_PARTS_MAX	 (3 + SHIP_DAYS_MAX) /* events, counters, what was not shipped; spans of some days */
@@ -73,6 +75,19 @@ struct ship_day {
 	uint64_t n_counted; /* neither unsure nor open */
 };
 
+struct ship_counter_row;
+struct ship_marks;
+struct ship_site;
+struct ship_span_keys;
+struct ship_span_row;
+
+/* The keys of a site's words in the block of events of a batch. */
+struct ship_site_keys {
+	uint32_t key[5]; /* class, site, kind, grp, id */
+	uint32_t fill;	 /* which batch that is */
+	uint64_t low;	 /* of each key a byte, the first one lowest */
+};
+
 struct ship_counts {
 	uint64_t n_events, n_spans, n_lost, n_gone, n_batches, n_bytes;
 };
@@ -100,7 +115,7 @@ struct ship {
 	uint64_t until_ns;   /* of a trace that is being written, and not followed:
 		its last event when it was opened */
 	uint64_t flushed_ns; /* when the last batch went, of CLOCK_MONOTONIC */
-	uint32_t n_looked;   /* events */
+	uint64_t n_looked;   /* events */
 	unsigned n_waits;    /* since an event came */
 	int is_told;	     /* all of it was told before */
 	int is_cut;	     /* the walk ends before the trace does */
@@ -123,8 +138,24 @@ struct ship {
 	int is_fresh; /* the event being looked at has not gone yet, nor what it ends */
 	uint32_t *place; /* owned; by cursor of the reader: its stream + 1 */
 	uint32_t place_room;
+	int is_swept;		   /* it is read stream by stream */
+	struct ship_marks *marks;  /* owned; of a sweep: what spans are made of */
+	struct ship_site *site;	   /* owned; by id: how its events become rows, */
+	struct ship_site_keys *keys; /* owned; and the keys of its words in the batch being filled */
+	uint32_t n_sites, n_keys;
+	uint32_t fill; /* number of that batch, from 1 */
+	unsigned events_numbers; /* bit i: its events have EVENTS_I0 + i */
+	struct ktr_event event;	 /* of a sweep: one that is looked at as a whole */
+	struct frame_known known; /* of the trace, which all rows have */
+	struct ship_counter_row *counter_row; /* owned; counters that are not in the block yet */
+	uint32_t n_counter_pending, counter_room;
+	struct ship_span_row *span_row; /* owned; spans that are in no block yet, */
+	struct ship_day *span_day;	/* and which one they go to; NULL: there are none */
+	struct ship_span_keys *span_keys; /* owned; by site: keys of its words in the blocks of spans */
+	uint32_t n_span_pending, span_room, n_span_keys;
 	uint64_t *line_hash[8]; /* owned; by file and id: what was told of it last */
 	uint32_t line_room[8];
+	uint64_t trace_hash;	/* likewise, of the trace itself */
 	int no_questions; /* the user may not ask for rows: said once */
 	struct ship_state state;
 	struct ship_counts counts;

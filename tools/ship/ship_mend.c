@@ -25,39 +25,54 @@ static const struct ship_mend_view {
 	{ SCHEMA_SPANS_TABLE, " AND unsure = 0 AND open = 0", "countMerge(n)", "span_minute" },
 };
 
-/* Which day the part's first row is of, by what finds that. -1: it does not say. */
+/*
+ * Which day the part's first row is of, by what finds that. -1: it does not say. The last one that looks so: names
+ * that a program has given may look so, too, and come before it.
+ */
 static int64_t ship_mend_day(const struct ship_part *part)
 {
-	const char *ts = strstr((const char *)part->where.at, " AND ts = ");
+	static const char mark[] = " AND ts = ";
+	const char *ts = NULL, *at = (const char *)part->where.at;
 
-	return ts ? strtoll(ts + 10, NULL, 10) / SHIP_DAY_NS : -1;
+	while ((at = strstr(at, mark)) != NULL)
+		ts = at += sizeof(mark) - 1;
+	return ts ? strtoll(ts, NULL, 10) / SHIP_DAY_NS : -1;
+}
+
+/* " FROM database.name WHERE host = 'web01'" */
+static void ship_mend_of(const struct ship *ship, const char *name, struct native_buffer *query)
+{
+	native_buffer_text(query, " FROM ");
+	native_buffer_text(query, ship->store->options.database);
+	native_buffer_text(query, ".");
+	native_buffer_text(query, name);
+	native_buffer_text(query, " WHERE host = ");
+	store_quote(query, ship->host, strlen(ship->host));
 }
 
 /* "how many more the table has than the view, how many inserts are under way" */
 static void ship_mend_query(const struct ship *ship, const struct ship_mend_view *view, int64_t day,
 			    struct native_buffer *query)
 {
-	const char *db = ship->store->options.database;
-	struct native_buffer host = { 0 };
-	const char *quoted;
-	char text[1400];
+	char text[200];
 
-	store_quote(&host, ship->host, strlen(ship->host));
-	native_buffer_add(&host, "", 1);
-	quoted = host.failed ? "''" : (const char *)host.at;
-	snprintf(text, sizeof(text),
-		 "SELECT toInt64((SELECT count() FROM %s.%s WHERE host = %.400s%s AND ts >= %" PRId64
-		 " AND ts < %" PRId64 ")) - toInt64((SELECT %s FROM %s.%s WHERE host = %.400s"
-		 " AND toUInt32(minute) >= %" PRId64 " AND toUInt32(minute) < %" PRId64
-		 ")), (SELECT count() FROM system.processes WHERE query LIKE 'INSERT INTO %s.%s %%')"
-		 " FORMAT TabSeparated",
-		 db, schema_name(view->table), quoted, view->rows, (int64_t)(day * SHIP_DAY_NS),
-		 (int64_t)((day + 1) * SHIP_DAY_NS), view->count, db, view->view, quoted, day * 86400,
-		 (day + 1) * 86400, db, schema_name(view->table));
+	native_buffer_text(query, "SELECT toInt64((SELECT count()");
+	ship_mend_of(ship, schema_name(view->table), query);
+	native_buffer_text(query, view->rows);
+	snprintf(text, sizeof(text), " AND ts >= %" PRId64 " AND ts < %" PRId64 ")) - toInt64((SELECT ",
+		 (int64_t)(day * SHIP_DAY_NS), (int64_t)((day + 1) * SHIP_DAY_NS));
 	native_buffer_text(query, text);
+	native_buffer_text(query, view->count);
+	ship_mend_of(ship, view->view, query);
+	snprintf(text, sizeof(text), " AND toUInt32(minute) >= %" PRId64 " AND toUInt32(minute) < %" PRId64
+		 ")), (SELECT count() FROM system.processes WHERE query LIKE 'INSERT INTO ", day * 86400,
+		 (day + 1) * 86400);
+	native_buffer_text(query, text);
+	native_buffer_text(query, ship->store->options.database);
+	native_buffer_text(query, ".");
+	native_buffer_text(query, schema_name(view->table));
+	native_buffer_text(query, " %') FORMAT TabSeparated");
 	native_buffer_add(query, "", 1);
-	query->failed |= host.failed;
-	native_buffer_free(&host);
 }
 
 /* Asks until no insert is under way. 1, 0: it may not be asked, or -errno with err filled. */
@@ -85,7 +100,11 @@ static int ship_mend_missing(struct ship *ship, const struct ship_mend_view *vie
 		store_answer_free(&answer);
 	}
 	native_buffer_free(&query);
-	return rc == 1 && n_inserts ? 0 : rc;
+	if (rc != 1 || !n_inserts)
+		return rc;
+	fprintf(stderr, "%s: whether %s.%s has all of a batch that went unanswered is not known: there is always an insert under way\n",
+		ship->command, ship->store->options.database, view->view);
+	return 0;
 }
 
 /* The part's insert, into the table that keeps nothing. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events, spans and losses as rows. Times are UTC. Names stand in the rows: in columns of words they cost next to
- * nothing, and no question needs a join.
+ * Events and losses as rows, and batches of all rows. Times are UTC. Names stand in the rows: in columns of words
+ * they cost next to nothing, and no question needs a join.
  */
 #include "tools/ship/ship_rows.h"
 
@@ -9,6 +9,9 @@
 #include "analyze/read/reader.h"
 #include "analyze/stats/ends.h"
 #include "tools/fleet/frame.h"
+#include "tools/ship/ship_columns.h"
+#include "tools/ship/ship_counters.h"
+#include "tools/ship/ship_spans.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,6 +29,13 @@ void ship_rows_open(struct ship *ship)
 	schema_block(&ship->losses, SCHEMA_LOSSES_TABLE);
 	schema_block(&ship->counters, SCHEMA_COUNTERS_TABLE);
 	schema_block(&ship->gone, SCHEMA_LOSSES_TABLE);
+	ship->fill = 1;
+}
+
+void ship_rows_trace(struct ship *ship)
+{
+	native_same(&ship->events, EVENTS_TRACE, ship->uuid, sizeof(ship->uuid));
+	native_same(&ship->counters, COUNTERS_TRACE, ship->uuid, sizeof(ship->uuid));
 }
 
 void ship_rows_close(struct ship *ship)
@@ -36,23 +46,27 @@ void ship_rows_close(struct ship *ship)
 	native_close(&ship->gone);
 	native_buffer_free(&ship->where);
 	native_buffer_free(&ship->counters_where);
+	ship_counters_close(ship);
 	native_buffer_free(&ship->gone_where);
-	for (unsigned i = 0; i < ship->n_days; i++) {
-		native_close(&ship->days[i].spans);
-		native_buffer_free(&ship->days[i].where);
-	}
-	ship->n_days = 0;
+	ship_spans_close(ship);
+	native_buffer_free(&ship->known.frame);
 }
 
-static int64_t ship_rows_ts(const struct ship *ship, uint64_t ns)
+const char *ship_rows_kind(const struct ktr_reader_site *site)
 {
-	return (int64_t)ns + ship->utc_offset_ns;
+	return ship_kinds[site->kind];
 }
 
-/* Days since 1970, of times before that, too. */
-static int64_t ship_rows_day(int64_t ts)
+int64_t ship_rows_day(int64_t ts)
 {
 	return (ts >= 0 ? ts : ts - SHIP_DAY_NS + 1) / SHIP_DAY_NS;
+}
+
+uint64_t ship_rows_day_left(const struct ship *ship, uint64_t ns)
+{
+	int64_t ts = ship_rows_ts(ship, ns);
+
+	return (uint64_t)((ship_rows_day(ts) + 1) * SHIP_DAY_NS - 1 - ts);
 }
 
 static void ship_rows_args(struct native_block *b, const struct ktr_event *event)
@@ -91,11 +105,23 @@ static void ship_rows_where(struct ship *ship, const struct ship_stream *stream,
 	native_buffer_add(&ship->where, "", 1);
 }
 
-/* The first one of a batch tells which day it is of. */
-static void ship_rows_is_of(struct ship *ship, int64_t ts)
+/* Are there rows of the batch's day? */
+static int ship_rows_are_there(const struct ship *ship)
 {
-	if (!ship->events.n_rows && !ship->counters.n_rows)
+	return ship->events.n_rows || ship->counters.n_rows || ship->n_counter_pending;
+}
+
+void ship_rows_is_of(struct ship *ship, int64_t ts)
+{
+	if (!ship_rows_are_there(ship))
 		ship->day = ship_rows_day(ts);
+}
+
+void ship_rows_begin(struct ship *ship, const struct ship_stream *stream, int64_t ts, uint64_t idx)
+{
+	ship_rows_is_of(ship, ts);
+	if (!ship->events.n_rows)
+		ship_rows_where(ship, stream, ts, idx);
 }
 
 int ship_rows_event(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream)
@@ -105,18 +131,9 @@ int ship_rows_event(struct ship *ship, const struct ktr_event *event, const stru
 	struct native_block *b = &ship->events;
 	int64_t ts = ship_rows_ts(ship, event->time_ns);
 
-	ship_rows_is_of(ship, ts);
-	if (!b->n_rows)
-		ship_rows_where(ship, stream, ts, event->index);
-	native_word(b, EVENTS_HOST, ship->host);
-	native_bytes(b, EVENTS_TRACE, ship->uuid, sizeof(ship->uuid));
+	ship_rows_begin(ship, stream, ts, event->index);
 	native_word(b, EVENTS_PROCESS, thread->process);
 	native_word(b, EVENTS_THREAD, thread->name);
-	native_word(b, EVENTS_CLASS, site->class_name);
-	native_word(b, EVENTS_SITE, site->name);
-	native_word(b, EVENTS_KIND, ship_kinds[site->kind]);
-	native_word(b, EVENTS_GRP, site->group);
-	native_word(b, EVENTS_ID, site->ident);
 	native_word(b, EVENTS_STREAM, stream->name);
 	native_number(b, EVENTS_TS, (uint64_t)ts);
 	native_number(b, EVENTS_CPU, event->cpu);
@@ -130,152 +147,7 @@ int ship_rows_event(struct ship *ship, const struct ktr_event *event, const stru
 	ship_rows_args(b, event);
 	native_row(b);
 	ship->counts.n_events++;
-	return ship->where.failed ? -ENOMEM : 0;
-}
-
-static void ship_rows_counter_where(struct ship *ship, const struct ship_stream *stream, const char *group,
-				    const struct ktr_event_bytes *ident, int64_t ts, uint64_t idx)
-{
-	struct native_buffer *where = &ship->counters_where;
-	char text[200];
-
-	where->n = 0;
-	native_buffer_text(where, "host = ");
-	store_quote(where, ship->host, strlen(ship->host));
-	native_buffer_text(where, " AND grp = ");
-	store_quote(where, group, strlen(group));
-	native_buffer_text(where, " AND id = ");
-	store_quote(where, ident->bytes, ident->n_bytes);
-	snprintf(text, sizeof(text), " AND intDiv(ts, 60000000000) = %" PRId64 " AND ts = %" PRId64
-		 " AND trace = toUUID('%s') AND idx = %" PRIu64 " AND stream = ",
-		 ts / 60000000000, ts, ship->trace, idx);
-	native_buffer_text(where, text);
-	store_quote(where, stream->name, strlen(stream->name));
-	native_buffer_add(where, "", 1);
-}
-
-int ship_rows_counter(struct ship *ship, const struct ktr_event *event, const struct ship_stream *stream)
-{
-	const struct ktr_reader_site *site = event->site;
-	const struct ktr_reader_thread *thread = event->thread;
-	struct ktr_event_bytes ident = event->str[0];
-	struct native_block *b = &ship->counters;
-	int64_t ts = ship_rows_ts(ship, event->time_ns);
-	double value = ktr__event_number(event, (unsigned)site->value_arg);
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	if (site->ident)
-		ident = (struct ktr_event_bytes){ site->ident, (uint32_t)strlen(site->ident), 0, 0 };
-	ship_rows_is_of(ship, ts);
-	if (!b->n_rows)
-		ship_rows_counter_where(ship, stream, site->group, &ident, ts, event->index);
-	native_word(b, COUNTERS_HOST, ship->host);
-	native_bytes(b, COUNTERS_TRACE, ship->uuid, sizeof(ship->uuid));
-	native_word(b, COUNTERS_BUILD, ship->build);
-	native_word(b, COUNTERS_PROCESS, thread->process);
-	native_word(b, COUNTERS_THREAD, thread->name);
-	native_word(b, COUNTERS_GRP, site->group);
-	native_volatile(b, COUNTERS_ID, ident.bytes, ident.n_bytes);
-	native_word(b, COUNTERS_SITE, site->name);
-	native_word(b, COUNTERS_STREAM, stream->name);
-	native_number(b, COUNTERS_TS, (uint64_t)ts);
-	native_number(b, COUNTERS_IDX, event->index);
-	native_number(b, COUNTERS_CPU, event->cpu);
-	native_number(b, COUNTERS_PID, thread->pid);
-	native_number(b, COUNTERS_TID, thread->tid);
-	native_number(b, COUNTERS_VALUE, bits);
-	native_row(b);
-	return ship->counters_where.failed ? -ENOMEM : 0;
-}
-
-static struct ship_day *ship_rows_of_day(struct ship *ship, int64_t day)
-{
-	struct ship_day *last;
-
-	for (unsigned i = 0; i < ship->n_days; i++)
-		if (ship->days[i].day == day && ship->days[i].spans.n_rows)
-			return &ship->days[i];
-	for (unsigned i = 0; i < ship->n_days; i++)
-		if (!ship->days[i].spans.n_rows) {
-			ship->days[i].day = day;
-			return &ship->days[i];
-		}
-	/*
-	 * Spans of more days than that end within one batch: the last block takes them, and may be there in part.
-	 */
-	if (ship->n_days == SHIP_DAYS_MAX)
-		return &ship->days[SHIP_DAYS_MAX - 1];
-	last = &ship->days[ship->n_days++];
-	last->day = day;
-	schema_block(&last->spans, SCHEMA_SPANS_TABLE);
-	return last;
-}
-
-static void ship_rows_span_where(struct ship *ship, struct ship_day *day, const struct ktr__span *span, int64_t ts)
-{
-	char text[300];
-
-	day->where.n = 0;
-	native_buffer_text(&day->where, "host = ");
-	store_quote(&day->where, ship->host, strlen(ship->host));
-	native_buffer_text(&day->where, " AND grp = ");
-	store_quote(&day->where, span->group, strlen(span->group));
-	native_buffer_text(&day->where, " AND id = ");
-	store_quote(&day->where, span->ident.bytes, span->ident.n_bytes);
-	snprintf(text, sizeof(text), " AND intDiv(ts, 60000000000) = %" PRId64 " AND ts = %" PRId64
-		 " AND trace = toUUID('%s') AND pid = %u AND tid = %u AND key = %" PRIu64
-		 " AND depth = %u AND dur = %" PRIu64,
-		 ts / 60000000000, ts, ship->trace, span->pid, span->thread->tid, span->key, span->depth,
-		 span->to_ns - span->from_ns);
-	native_buffer_text(&day->where, text);
-	native_buffer_add(&day->where, "", 1);
-}
-
-int ship_rows_span(void *context, const struct ktr__span *span)
-{
-	struct ship *ship = context;
-	int64_t ts = ship_rows_ts(ship, span->from_ns);
-	unsigned open = 0;
-	struct ship_day *day;
-	struct native_block *b;
-
-	if (!ship->is_fresh)
-		return 0;
-	day = ship_rows_of_day(ship, ship_rows_day(ts));
-	b = &day->spans;
-	if (!b->n_rows) {
-		ship_rows_span_where(ship, day, span, ts);
-		day->n_counted = 0;
-	}
-	if (span->flags & KTR__SPAN_NO_START)
-		open |= SCHEMA_OPEN_START;
-	if ((span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END)
-		open |= SCHEMA_OPEN_END;
-	native_word(b, SPANS_HOST, ship->host);
-	native_bytes(b, SPANS_TRACE, ship->uuid, sizeof(ship->uuid));
-	native_word(b, SPANS_BUILD, ship->build);
-	native_word(b, SPANS_PROCESS, span->thread->process);
-	native_word(b, SPANS_THREAD, span->thread->name);
-	native_word(b, SPANS_KIND, span->kind == KTR_KIND_STATE ? "state" : "span");
-	native_word(b, SPANS_GRP, span->group);
-	native_volatile(b, SPANS_ID, span->ident.bytes, span->ident.n_bytes);
-	native_volatile(b, SPANS_STATE, span->state.bytes, span->state.n_bytes);
-	native_word(b, SPANS_SITE, span->site->name);
-	native_number(b, SPANS_TS, (uint64_t)ts);
-	native_number(b, SPANS_DUR, span->to_ns - span->from_ns);
-	native_number(b, SPANS_KEY, span->key);
-	native_number(b, SPANS_PID, span->pid);
-	native_number(b, SPANS_TID, span->thread->tid);
-	native_number(b, SPANS_CPU, span->cpu);
-	native_number(b, SPANS_DEPTH, span->depth);
-	native_number(b, SPANS_UNSURE, (span->flags & KTR__SPAN_UNSURE) != 0);
-	native_number(b, SPANS_OPEN, open);
-	native_row(b);
-	day->n_counted += !open && !(span->flags & KTR__SPAN_UNSURE);
-	ship->n_span_rows++;
-	ship->counts.n_spans++;
-	return day->where.failed ? -ENOMEM : 0;
+	return ship->where.failed ? -ENOMEM : ship_columns_site(ship, site);
 }
 
 int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss)
@@ -328,8 +200,7 @@ int ship_rows_is_full(const struct ship *ship)
 {
 	size_t n = native_bytes_so_far(&ship->events) + native_bytes_so_far(&ship->counters);
 
-	if (ship->events.n_rows >= SHIP_BATCH_ROWS || ship->counters.n_rows >= SHIP_BATCH_ROWS ||
-	    ship->n_span_rows >= SHIP_BATCH_ROWS)
+	if (ship_rows_are_many(ship))
 		return 1;
 	for (unsigned i = 0; i < ship->n_days; i++)
 		n += native_bytes_so_far(&ship->days[i].spans);
@@ -338,15 +209,15 @@ int ship_rows_is_full(const struct ship *ship)
 
 int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event)
 {
-	return (ship->events.n_rows || ship->counters.n_rows) &&
+	return ship_rows_are_there(ship) &&
 	       ship_rows_day(ship_rows_ts(ship, event->time_ns)) != ship->day;
 }
 
-int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_table table,
+int ship_rows_part(struct ship *ship, struct ship_part *part, enum schema_table table,
 		   struct native_block *block)
 {
-	struct native_buffer plain = { 0 };
-	int rc = native_write(block, &plain);
+	struct frame_writer writer = { .out = &part->body, .known = &ship->known };
+	int rc;
 
 	part->table = table;
 	native_buffer_text(&part->query, "INSERT INTO ");
@@ -354,15 +225,15 @@ int ship_rows_part(const struct ship *ship, struct ship_part *part, enum schema_
 	native_buffer_text(&part->query, ".");
 	native_buffer_text(&part->query, schema_name(table));
 	native_buffer_text(&part->query, " (");
-	if (!rc)
-		rc = native_names(block, &part->query);
+	rc = native_names(block, &part->query);
 	if (!rc)
 		part->query.n--; /* its NUL */
 	native_buffer_text(&part->query, ") FORMAT Native");
 	native_buffer_add(&part->query, "", 1);
 	if (!rc)
-		rc = frame_write(&part->body, plain.at, plain.n);
-	native_buffer_free(&plain);
+		rc = native_pour(block, frame_put, &writer);
+	if (frame_end(&writer))
+		rc = -ENOMEM;
 	return rc ? rc : part->query.failed ? -ENOMEM : 0;
 }
 
@@ -385,9 +256,15 @@ static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum sche
 
 int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 {
-	int rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where,
-				ship->events.n_rows);
+	int rc = ship_spans_put(ship);
 
+	if (!rc)
+		rc = ship_counters_put(ship);
+	if (!rc)
+		rc = ship_columns_words(ship);
+	if (!rc)
+		rc = ship_rows_take(ship, batch, SCHEMA_EVENTS_TABLE, &ship->events, &ship->where,
+				    ship->events.n_rows);
 	if (!rc)
 		rc = ship_rows_take(ship, batch, SCHEMA_COUNTERS_TABLE, &ship->counters, &ship->counters_where, 0);
 	if (!rc)
@@ -396,5 +273,7 @@ int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 		rc = ship_rows_take(ship, batch, SCHEMA_SPANS_TABLE, &ship->days[i].spans, &ship->days[i].where,
 				    ship->days[i].n_counted);
 	ship->n_span_rows = 0;
+	ship->fill++;
+	ship->events_numbers = 0;
 	return rc;
 }

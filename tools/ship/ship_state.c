@@ -15,8 +15,9 @@
  *	counted 131072			so many of its rows are counted by a view
  *	end 0123abcd			CRC32C of all lines before
  *
- * A batch is written beside its place, synced, and moved there; when the server has it, it is moved to be the
- * state. What is found at a start is one of the two as a whole.
+ * A batch is written beside its place, into NAME.new, synced, and moved there; when the server has it, it is moved
+ * to be the state, and what was the state to be written over by the next batch: files are neither made nor removed
+ * for each. What is found at a start is one of the two as a whole, and what follows it in the file means nothing.
  */
 #include "tools/ship/ship_state.h"
 
@@ -410,12 +411,14 @@ static int ship_state_write(struct ship_state *state, const char *suffix, struct
 	if (!rc && text.failed)
 		rc = -ENOMEM;
 	if (!rc)
-		fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+		fd = open(beside, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (!rc)
 		rc = fd < 0 ? -errno : ship_state_write_all(fd, text.at, text.n);
 	for (unsigned i = 0; i < state->pending.n_parts && !rc; i++)
 		rc = ship_state_write_all(fd, state->pending.part[i].body.at, state->pending.part[i].body.n);
-	if (!rc && fsync(fd))
+	if (!rc && !state->pending.n_parts && ftruncate(fd, (off_t)text.n))
+		rc = -errno;
+	if (!rc && fdatasync(fd))
 		rc = -errno;
 	if (fd >= 0 && close(fd) && !rc)
 		rc = -errno;
@@ -443,17 +446,23 @@ int ship_state_begin(struct ship_state *state, struct ktr_error *err)
 
 int ship_state_done(struct ship_state *state, struct ktr_error *err)
 {
-	char *from = NULL, *to = NULL;
+	char *from = NULL, *to = NULL, *beside = NULL;
 	int rc = ship_state_name(state, ".batch", &from);
 
 	if (!rc)
 		rc = ship_state_name(state, ".state", &to);
+	if (!rc)
+		rc = ship_state_name(state, ".new", &beside);
+	/* In between the batch is what there is. */
+	if (!rc && rename(to, beside) && errno != ENOENT)
+		rc = -errno;
 	if (!rc && rename(from, to))
 		rc = -errno;
 	if (rc)
 		ktr_error_at(err, state->path, 0, 0, -rc, "%s", strerror(-rc));
 	free(from);
 	free(to);
+	free(beside);
 	ship_batch_clear(&state->pending);
 	return rc;
 }

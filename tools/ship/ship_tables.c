@@ -75,9 +75,15 @@ static void ship_tables_trace(struct ship_tables *t)
 	struct native_block *b = &t->block[SCHEMA_TRACES_TABLE];
 	const struct ship *ship = t->ship;
 	const struct ktr_reader_info *info = ship->info;
-	uint64_t boot[2];
+	const uint64_t changes[] = { info->first_ns, info->last_ns,	 (uint64_t)info->utc_offset_ns,
+				     info->n_cpus,   info->n_lost, t->ship->head->has_ended != 0 };
+	uint64_t boot[2], hash = ktr__hash_bytes(1, (const char *)changes, sizeof(changes));
 	uint8_t octets[16];
 
+	/* All else of it stays. */
+	if (hash == ship->trace_hash)
+		return;
+	t->ship->trace_hash = hash;
 	/* As Native has it: two words, the higher first. */
 	for (unsigned i = 0; i < 16; i++)
 		octets[i] = info->boot_id[i / 8 * 8 + 7 - i % 8];
@@ -115,6 +121,8 @@ static int ship_tables_dropped(struct ship_tables *t)
 		rc = ship_tables_line(t, KTR_SIDECAR_INFO, 1 + i);
 		if (rc < 0)
 			return rc;
+		if (!rc)
+			continue;
 		ship_tables_begin(t, SCHEMA_LOSSES_TABLE, LOSSES_HOST, LOSSES_TRACE);
 		native_word(b, LOSSES_WHY, ktr__drop_name(i));
 		native_number(b, LOSSES_EVENTS, n_dropped[i]);

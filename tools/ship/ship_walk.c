@@ -12,9 +12,14 @@
 #include "tools/fleet/folder.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
+#include "tools/ship/ship_columns.h"
+#include "tools/ship/ship_counters.h"
+#include "tools/ship/ship_marks.h"
 #include "tools/ship/ship_rows.h"
 #include "tools/ship/ship_send.h"
+#include "tools/ship/ship_spans.h"
 #include "tools/ship/ship_state.h"
+#include "tools/ship/ship_sweep.h"
 #include "tools/ship/ship_tables.h"
 
 #include <errno.h>
@@ -93,6 +98,7 @@ static int ship_walk_open(struct ship *ship, struct ktr_error *err)
 				    "was made of other traces by ktr cut or merge, whose events may be there already; --again ships it");
 	ship->utc_offset_ns = ship->info->utc_offset_ns;
 	ship_walk_uuid(ship);
+	ship_rows_trace(ship);
 	folder_build(ship->reader, ship->build_id);
 	if (!ship->build)
 		ship->build = ship->build_id;
@@ -126,10 +132,8 @@ static int ship_walk_gone(struct ship *ship, const struct ktr_event *event, stru
 	return rc;
 }
 
-/* The stream of the event that was read last; NULL without memory. */
-static struct ship_stream *ship_walk_stream(struct ship *ship, const struct ktr_event *event)
+struct ship_stream *ship_walk_stream(struct ship *ship, const struct ktr_event *event, unsigned cursor)
 {
-	unsigned cursor = ktr__reader_cursor(ship->reader);
 	char name[40];
 	int i;
 
@@ -145,7 +149,7 @@ static struct ship_stream *ship_walk_stream(struct ship *ship, const struct ktr_
 	return ship_walk_gone(ship, event, &ship->state.stream[i]) ? NULL : &ship->state.stream[i];
 }
 
-static int ship_walk_flush(struct ship *ship, struct ktr_error *err)
+int ship_walk_flush(struct ship *ship, struct ktr_error *err)
 {
 	int rc = ship_rows_batch(ship, &ship->state.pending);
 
@@ -163,13 +167,29 @@ static int ship_walk_flush(struct ship *ship, struct ktr_error *err)
 	return rc ? rc : ship_state_done(&ship->state, err);
 }
 
-static int ship_walk_event(struct ship *ship, const struct ktr_event *event, struct ktr_error *err)
+int ship_walk_spans(struct ship *ship, uint64_t from_ns)
 {
-	struct ship_stream *stream = ship_walk_stream(ship, event);
+	/* One of which the beginning is not known has been there since the first event. */
+	return ktr__spans_new(&ship->spans, ship->info->first_ns ? ship->info->first_ns : from_ns, ship_spans_span,
+			      ship);
+}
+
+static int ship_walk_spans_event(struct ship *ship, const struct ktr_event *event)
+{
 	int rc = 0;
 
-	if (!stream)
-		return ktr_error_set(err, ENOMEM, "no memory");
+	if (ship->marks)
+		return ship_marks_event(ship, event, ship->is_fresh);
+	if (!ship->spans)
+		rc = ship_walk_spans(ship, event->time_ns);
+	return rc ? rc : ktr__spans_event(ship->spans, event);
+}
+
+int ship_walk_take(struct ship *ship, const struct ktr_event *event, struct ship_stream *stream,
+		   struct ktr_error *err)
+{
+	int rc = 0;
+
 	ship->is_fresh = event->index >= stream->next;
 	if (!ship->is_fresh && event->index < stream->first)
 		return ktr_error_at(err, ship->path, 0, 0, EINVAL,
@@ -182,13 +202,9 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 	if (ship->is_fresh && ship->with_events && (!ship->filter || ktr__filter_pass(ship->filter, event)))
 		rc = ship_rows_event(ship, event, stream);
 	if (!rc && ship->is_fresh && event->site->kind == KTR_KIND_COUNTER)
-		rc = ship_rows_counter(ship, event, stream);
-	/* One of which the beginning is not known has been there since the first event. */
-	if (!rc && ship->with_spans && !ship->spans)
-		rc = ktr__spans_new(&ship->spans, ship->info->first_ns ? ship->info->first_ns : event->time_ns,
-				    ship_rows_span, ship);
-	if (!rc && ship->spans)
-		rc = ktr__spans_event(ship->spans, event);
+		rc = ship_counters_event(ship, event, stream);
+	if (!rc && ship->with_spans)
+		rc = ship_walk_spans_event(ship, event);
 	if (rc)
 		return ktr_error_set(err, -rc, "no memory");
 	if (ship->is_fresh) {
@@ -196,6 +212,21 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 		if (stream->first == UINT64_MAX)
 			stream->first = event->index;
 	}
+	return 0;
+}
+
+int ship_walk_is_due(const struct ship *ship)
+{
+	return ship_rows_is_full(ship) || (ship->follow && ship_walk_now() - ship->flushed_ns >= ship->every_ns);
+}
+
+static int ship_walk_event(struct ship *ship, const struct ktr_event *event, struct ktr_error *err)
+{
+	struct ship_stream *stream = ship_walk_stream(ship, event, ktr__reader_cursor(ship->reader));
+	int rc = stream ? ship_walk_take(ship, event, stream, err) : ktr_error_set(err, ENOMEM, "no memory");
+
+	if (rc)
+		return rc;
 	ship->n_waits = 0;
 	ship->is_cut = ship->follow && interrupt_came();
 	if (ship->is_cut)
@@ -203,9 +234,7 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 	/* A few rows more than it holds do not matter. */
 	if (++ship->n_looked % SHIP_WALK_LOOKS != 0)
 		return 0;
-	if (ship_rows_is_full(ship) || (ship->follow && ship_walk_now() - ship->flushed_ns >= ship->every_ns))
-		return ship_walk_flush(ship, err);
-	return 0;
+	return ship_walk_is_due(ship) ? ship_walk_flush(ship, err) : 0;
 }
 
 /* Rotation leaves a trace without its name for a moment alone. -errno with err filled. */
@@ -283,9 +312,8 @@ static int ship_walk_end(struct ship *ship, struct ktr_error *err)
 	return ship_state_finish(&ship->state, err);
 }
 
-/* What the reader has found. 0, 1: the walk is over, or -errno with err filled. */
-static int ship_walk_found(struct ship *ship, int what, const struct ktr_event *event, int wait_ms,
-			   struct ktr_error *err)
+int ship_walk_found(struct ship *ship, int what, const struct ktr_event *event, int wait_ms,
+		    struct ktr_error *err)
 {
 	switch (what) {
 	case KTR_READ_EVENT:
@@ -304,13 +332,12 @@ static int ship_walk_found(struct ship *ship, int what, const struct ktr_event *
 	}
 }
 
-int ship_walk_step(struct ship *ship, int wait_ms, struct ktr_error *err)
+/* In the order of time, for a while. 0, 1: the walk is over, or -errno with err filled. */
+static int ship_walk_on(struct ship *ship, int wait_ms, struct ktr_error *err)
 {
 	const struct ktr_event *event;
 	int rc = 0, what = KTR_READ_NOTE;
 
-	if (ship->is_told)
-		return 1;
 	for (unsigned n = 0; !rc && what != KTR_READ_WAIT && n < SHIP_WALK_STEP; n++) {
 		what = ktr__reader_advance(ship->reader, &event);
 		if (what < 0) {
@@ -319,6 +346,16 @@ int ship_walk_step(struct ship *ship, int wait_ms, struct ktr_error *err)
 		}
 		rc = ship_walk_found(ship, what, event, wait_ms, err);
 	}
+	return rc;
+}
+
+int ship_walk_step(struct ship *ship, int wait_ms, struct ktr_error *err)
+{
+	int rc = 0;
+
+	if (ship->is_told)
+		return 1;
+	rc = ship->is_swept ? ship_sweep_step(ship, err) : ship_walk_on(ship, wait_ms, err);
 	if (rc <= 0)
 		return rc;
 	rc = ship_walk_end(ship, err);
@@ -465,9 +502,14 @@ static int ship_walk_start(struct ship *ship, struct ktr_error *err)
 
 int ship_walk_begin(struct ship *ship, struct ktr_error *err)
 {
+	int rc;
+
 	ship_rows_open(ship);
 	ship->flushed_ns = ship_walk_now();
-	return ship_walk_start(ship, err);
+	rc = ship_walk_start(ship, err);
+	if (!rc && !ship->is_told)
+		rc = ship_sweep_begin(ship, err);
+	return rc < 0 ? rc : 0;
 }
 
 void ship_walk_close(struct ship *ship)
@@ -476,6 +518,9 @@ void ship_walk_close(struct ship *ship)
 	ship->spans = NULL;
 	ktr__filter_free(ship->filter);
 	ship->filter = NULL;
+	ship_marks_free(ship->marks);
+	ship->marks = NULL;
+	ship_columns_close(ship);
 	ship_rows_close(ship);
 	ship_state_close(&ship->state);
 	for (unsigned i = 0; i < KTR_SIDECARS; i++)

@@ -14,13 +14,11 @@
  */
 #include "writer/format/codec.h"
 
+#include "writer/format/nul.h"
 #include "writer/format/packet.h"
 
 #include <errno.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -95,47 +93,6 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
 	walk->n_left = head->n_events;
 }
 
-/* Where the first NUL of 16 bytes is; 16: there is none. */
-#ifdef __SSE2__
-static inline unsigned codec_nul16(const uint8_t *at)
-{
-	__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-
-	return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128())) |
-				       1u << 16);
-}
-#else
-/* The lowest bit that is set is in the first byte that is zero; 0: none is. */
-static inline uint64_t codec_zeros(uint64_t word)
-{
-	const uint64_t ones = 0x0101010101010101u;
-
-	return (word - ones) & ~word & (ones << 7);
-}
-
-/* In which of the two words it is cannot be foretold: that is no branch. */
-static inline unsigned codec_nul16(const uint8_t *at)
-{
-	uint64_t low = codec_zeros(codec_load64(at)), high = codec_zeros(codec_load64(at + 8));
-	uint64_t found = low ? low : high;
-
-	return found ? (low ? 0 : 8) + ((unsigned)__builtin_ctzll(found) >> 3) : 16;
-}
-#endif
-
-/* Where the string at `at` ends; NULL where it has no NUL. Most end within 16 bytes, paths within some of those. */
-static inline const uint8_t *codec_get_nul(const uint8_t *at, const uint8_t *end)
-{
-	for (unsigned i = 0; i < 6 && likely(end - at >= 16); i++) {
-		unsigned n = codec_nul16(at);
-
-		at += n;
-		if (likely(n < 16))
-			return at;
-	}
-	return memchr(at, 0, (size_t)(end - at));
-}
-
 /* One string or stack at `at`. Returns its end or NULL. */
 static inline const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t *end, unsigned type,
 					struct ktr_event_bytes *out)
@@ -144,7 +101,7 @@ static inline const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t 
 	size_t n;
 
 	if (likely(type == KTR_ARG_STR)) {
-		nul = codec_get_nul(at, end);
+		nul = ktr__nul(at, end);
 		if (!nul)
 			return NULL;
 		*out = (struct ktr_event_bytes){ .bytes = (const char *)at, .n_bytes = (uint32_t)(nul - at) };
@@ -244,7 +201,7 @@ static inline const uint8_t *codec_skip_payload(const uint8_t *at, const uint8_t
 	size_t n;
 
 	if (likely(type == KTR_ARG_STR)) {
-		at = codec_get_nul(at, end);
+		at = ktr__nul(at, end);
 		return at ? at + 1 : NULL;
 	}
 	n = end - at < 2 ? SIZE_MAX : 2 + codec_load16(at) * (size_t)8;
@@ -283,7 +240,7 @@ static inline const uint8_t *codec_pass_args(const uint8_t *at, const uint8_t *e
 					     const struct ktr__program *program)
 {
 	if (likely(program->text != KTR__PROGRAM_TEXT)) {
-		const uint8_t *nul = codec_get_nul(at + program->text, end);
+		const uint8_t *nul = ktr__nul(at + program->text, end);
 		unsigned after = program->fixed - program->text;
 
 		return !nul || end - nul <= (ptrdiff_t)after ? NULL : nul + 1 + after;

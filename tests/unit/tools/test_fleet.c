@@ -25,11 +25,12 @@ static uint64_t fleet_random(uint64_t *seed)
 
 /* ---- blocks ---- */
 
-enum { NUMBER, TEXT, WORD, LIST, UNUSED, SIGNED, N_COLUMNS };
+enum { NUMBER, TEXT, WORD, LIST, UNUSED, SIGNED, SAME, N_COLUMNS };
 
 static const struct native_shape fleet_shape[] = {
 	[NUMBER] = { "n", NATIVE_U16 },	[TEXT] = { "t", NATIVE_TEXT },	 [WORD] = { "w", NATIVE_WORD },
 	[LIST] = { "l", NATIVE_LIST },	[UNUSED] = { "u", NATIVE_U64 }, [SIGNED] = { "s", NATIVE_I64 },
+	[SAME] = { "x", NATIVE_UUID },
 };
 
 static void native_is_golden(void)
@@ -96,6 +97,71 @@ static void native_many_words(void)
 	native_close(&block);
 }
 
+/* Rows that come many at a time are those that come one by one. */
+static void native_many_rows(void)
+{
+	static const char same[16] = "sixteen bytes...";
+	struct native_buffer one = { 0 }, many = { 0 };
+	struct native_block a, b;
+	uint64_t seed = 7;
+
+	native_open(&a, fleet_shape, N_COLUMNS);
+	native_open(&b, fleet_shape, N_COLUMNS);
+	native_same(&b, SAME, same, sizeof(same));
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned piece = 0; piece < 40; piece++) {
+			uint32_t n = (uint32_t)(fleet_random(&seed) % 100), from = b.n_rows;
+			uint64_t number = fleet_random(&seed) % 3 ? fleet_random(&seed) % 65536 : 0;
+			uint32_t half = n / 2, text = n ? (uint32_t)(fleet_random(&seed) % n) : 0;
+			uint64_t *to;
+			char word[16];
+
+			/* Of the second round there are more words than a byte numbers. */
+			snprintf(word, sizeof(word), "%u", piece);
+			for (unsigned i = 0; i < 300 * (round == 1); i++) {
+				char more[16];
+
+				snprintf(more, sizeof(more), "more%u", i);
+				native_key_of(&a, WORD, more, strlen(more));
+				native_key_of(&b, WORD, more, strlen(more));
+			}
+			for (uint32_t i = 0; i < n; i++) {
+				native_bytes(&a, SAME, same, sizeof(same));
+				native_number(&a, NUMBER, i < half ? 0 : number);
+				native_number(&a, SIGNED, (uint64_t)i - 3);
+				if (i >= half && piece % 4)
+					native_volatile(&a, WORD, word, strlen(word));
+				if (i == text)
+					native_bytes(&a, TEXT, word, strlen(word));
+				native_row(&a);
+			}
+			to = native_take(&b, SIGNED, 100);
+			for (uint32_t i = 0; i < n; i++)
+				to[i] = (uint64_t)i - 3;
+			native_took(&b, SIGNED, n);
+			native_numbers(&b, NUMBER, from, 0, half);
+			native_numbers(&b, NUMBER, from + half, number, n - half);
+			if (n && piece % 4)
+				native_numbers(&b, WORD, from + half,
+					       native_key_of(&b, WORD, word, strlen(word)), n - half);
+			if (n)
+				native_text_at(&b, TEXT, from + text, word, strlen(word));
+			native_rows(&b, n);
+		}
+		CU_ASSERT_EQUAL(native_write(&a, &one), 0);
+		CU_ASSERT_EQUAL(native_write(&b, &many), 0);
+		CU_ASSERT_EQUAL_FATAL(one.n, many.n);
+		CU_ASSERT_EQUAL(memcmp(one.at, many.at, one.n), 0);
+		one.n = many.n = 0;
+		native_clear(&a);
+		native_clear(&b);
+	}
+	native_buffer_free(&one);
+	native_buffer_free(&many);
+	native_close(&a);
+	native_close(&b);
+}
+
 /* ---- frames ---- */
 
 /* Unpacks one frame to `to`: how long it is itself; 0: it is none. *n_whole: what came out of it. */
@@ -123,6 +189,49 @@ static size_t fleet_unframe(const uint8_t *frame, size_t n, uint8_t *to, size_t 
 	whole = (int)packed;
 #endif
 	return whole == (int)*n_whole ? FRAME_HEAD + packed : 0;
+}
+
+/* A block's pieces in frames are the block, whether they are long or short. */
+static void frames_of_pieces(void)
+{
+	struct native_buffer plain = { 0 }, packed = { 0 };
+	static const char same[16] = "sixteen bytes...";
+	struct frame_known known = { 0 };
+	struct frame_writer writer = { .out = &packed, .known = &known };
+	size_t done = 0, at = 0, n_frame, room;
+	struct native_block block;
+	uint64_t seed = 9;
+	uint32_t n_whole;
+	uint8_t *back;
+
+	native_open(&block, fleet_shape, N_COLUMNS);
+	native_same(&block, SAME, same, sizeof(same));
+	for (unsigned i = 0; i < 200000; i++) {
+		native_number(&block, SIGNED, fleet_random(&seed) % 1000);
+		if (i % 1000 == 0)
+			native_bytes(&block, TEXT, "text", 4);
+		if (i < 10)
+			native_number(&block, UNUSED, i);
+		native_row(&block);
+	}
+	CU_ASSERT_EQUAL(native_write(&block, &plain), 0);
+	CU_ASSERT_EQUAL(native_pour(&block, frame_put, &writer), 0);
+	CU_ASSERT_EQUAL(frame_end(&writer), 0);
+	room = plain.n;
+	back = malloc(room);
+	while (at < packed.n && (n_frame = fleet_unframe(packed.at + at, packed.n - at, back + done, room - done,
+							 &n_whole)) != 0) {
+		at += n_frame;
+		done += n_whole;
+	}
+	CU_ASSERT_EQUAL(at, packed.n);
+	CU_ASSERT_EQUAL_FATAL(done, plain.n);
+	CU_ASSERT_EQUAL(memcmp(back, plain.at, done), 0);
+	free(back);
+	native_buffer_free(&known.frame);
+	native_buffer_free(&plain);
+	native_buffer_free(&packed);
+	native_close(&block);
 }
 
 /* Of every length up to some hundred, of one frame or several, of bytes that repeat more or less. */
@@ -259,5 +368,6 @@ static void utc_moments(void)
 		CU_ASSERT_EQUAL(utc_parse(bad[i], &ns), -EINVAL);
 }
 
-SUITE(fleet, TEST(native_is_golden), TEST(native_many_words), TEST(frames_come_back), TEST(rows_in_pieces),
+SUITE(fleet, TEST(native_is_golden), TEST(native_many_words), TEST(native_many_rows), TEST(frames_come_back),
+      TEST(frames_of_pieces), TEST(rows_in_pieces),
       TEST(rows_that_are_none), TEST(rows_of_any_bytes), TEST(utc_moments));

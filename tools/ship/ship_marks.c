@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Marks of one stream are in order. Streams are merged two by two, which keeps those of one moment in the order of
+ * the streams, as the reader's merge does.
+ */
+#include "tools/ship/ship_marks.h"
+
+#include "conf/kit/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int ship_marks_room(struct ship_marks *marks, uint32_t n)
+{
+	return ktr__array_grow(&marks->mark, &marks->room, marks->n + n, sizeof(*marks->mark));
+}
+
+int ship_marks_stream(struct ship_marks *marks)
+{
+	if (ktr__array_grow(&marks->stream, &marks->stream_room, marks->n_streams + 1, sizeof(*marks->stream)))
+		return -ENOMEM;
+	marks->stream[marks->n_streams++] = marks->n;
+	return 0;
+}
+
+/* The texts of an event. */
+static void marks_texts(struct ship_marks *marks, struct ship_marks_event *to)
+{
+	for (unsigned left = to->event.site->in_str; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		to->text[i] = marks->text.n;
+		native_buffer_add(&marks->text, to->event.str[i].bytes, to->event.str[i].n_bytes);
+	}
+}
+
+int ship_marks_event(struct ship *ship, const struct ktr_event *event, int is_fresh)
+{
+	struct ship_marks *marks = ship->marks;
+	enum ktr_event_kind kind = event->site->kind;
+
+	if (kind != KTR_KIND_START && kind != KTR_KIND_STOP && kind != KTR_KIND_STATE)
+		return 0;
+	if (ship_marks_room(marks, 1) ||
+	    ktr__array_grow(&marks->event, &marks->event_room, marks->n_events + 1, sizeof(*marks->event)))
+		return -ENOMEM;
+	marks->event[++marks->n_events].event = *event;
+	marks_texts(marks, &marks->event[marks->n_events]);
+	marks->mark[marks->n++] = (struct ship_mark){ .time_ns = event->time_ns,
+						      .event = marks->n_events,
+						      .is_fresh = is_fresh != 0 };
+	return marks->text.failed ? -ENOMEM : 0;
+}
+
+/* ---- the order of time ---- */
+
+/* Two rows of marks, a[0..n_a) and b[0..n_b), into one. Which is next cannot be foretold: that is no branch. */
+static void marks_merge(const struct ship_mark *a, uint32_t n_a, const struct ship_mark *b, uint32_t n_b,
+			struct ship_mark *to)
+{
+	const struct ship_mark *a_end = a + n_a, *b_end = b + n_b;
+
+	while (a < a_end && b < b_end) {
+		int is_b = b->time_ns < a->time_ns;
+		const struct ship_mark *from = is_b ? b : a;
+
+		*to++ = *from;
+		b += is_b;
+		a += !is_b;
+	}
+	memcpy(to, a, (size_t)(a_end - a) * sizeof(*a));
+	memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
+}
+
+/* Half as many rows, each of two. */
+static void marks_halve(struct ship_marks *marks)
+{
+	struct ship_mark *swap = marks->mark;
+	uint32_t n = 0, room = marks->room;
+
+	marks->stream[marks->n_streams] = marks->n;
+	for (uint32_t i = 0; i < marks->n_streams; i += 2) {
+		uint32_t from = marks->stream[i], middle = marks->stream[i + 1];
+		uint32_t end = i + 2 <= marks->n_streams ? marks->stream[i + 2] : middle;
+
+		marks_merge(marks->mark + from, middle - from, marks->mark + middle, end - middle,
+			    marks->sorted + from);
+		marks->stream[n++] = from;
+	}
+	marks->n_streams = n;
+	marks->mark = marks->sorted;
+	marks->sorted = swap;
+	marks->room = marks->sorted_room;
+	marks->sorted_room = room;
+}
+
+/* ---- spans ---- */
+
+static const struct ktr_event *marks_whole(struct ship_marks *marks, uint32_t i)
+{
+	struct ship_marks_event *m = &marks->event[i];
+
+	for (unsigned left = m->event.site->in_str; left; left &= left - 1) {
+		unsigned k = (unsigned)__builtin_ctz(left);
+
+		m->event.str[k].bytes = (const char *)marks->text.at + m->text[k];
+	}
+	return &m->event;
+}
+
+static const struct ktr_event *marks_scope(struct ship_marks *marks, const struct ship_mark *m)
+{
+	struct ktr_event *event = &marks->scope;
+
+	event->time_ns = m->time_ns;
+	event->site = m->site;
+	event->thread = m->thread;
+	event->cpu = m->cpu;
+	event->keep = m->keep;
+	event->arg[0] = m->key;
+	return event;
+}
+
+int ship_marks_spans(struct ship *ship)
+{
+	struct ship_marks *marks = ship->marks;
+	int rc = 0;
+
+	if (!marks->n) {
+		marks->n_streams = 0;
+		return 0;
+	}
+	if (ktr__array_grow(&marks->sorted, &marks->sorted_room, marks->n, sizeof(*marks->sorted)))
+		return -ENOMEM;
+	while (marks->n_streams > 1)
+		marks_halve(marks);
+	for (uint32_t i = 0; i < marks->n && !rc; i++) {
+		const struct ship_mark *m = &marks->mark[i];
+
+		ship->is_fresh = m->is_fresh;
+		rc = ktr__spans_event(ship->spans, m->event ? marks_whole(marks, m->event) : marks_scope(marks, m));
+	}
+	marks->n = marks->n_streams = marks->n_events = 0;
+	marks->text.n = 0;
+	return rc;
+}
+
+void ship_marks_free(struct ship_marks *marks)
+{
+	if (!marks)
+		return;
+	free(marks->mark);
+	free(marks->sorted);
+	free(marks->stream);
+	free(marks->event);
+	native_buffer_free(&marks->text);
+	free(marks);
+}
