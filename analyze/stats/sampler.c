@@ -146,7 +146,8 @@ static int sampler_claim(struct ktr__sampler *sampler, struct ktr__sampler_threa
 		rc = sampler_tell(sampler, t, gap, is_its ? call : NULL);
 	}
 	t->n_gaps -= i;
-	memmove(t->gap, t->gap + i, t->n_gaps * sizeof(*t->gap));
+	if (t->n_gaps)
+		memmove(t->gap, t->gap + i, t->n_gaps * sizeof(*t->gap));
 	return rc;
 }
 
