@@ -22,6 +22,7 @@
 #include "tools/ship/ship_marks.h"
 #include "tools/ship/ship_rows.h"
 #include "writer/format/codec.h"
+#include "writer/format/load.h"
 #include "writer/format/nul.h"
 
 #include <errno.h>
@@ -256,33 +257,9 @@ void ship_columns_close(struct ship *ship)
 
 /* ---- events ---- */
 
-static inline uint64_t columns_load64(const uint8_t *at)
-{
-	uint64_t x;
-
-	memcpy(&x, at, sizeof(x));
-	return x;
-}
-
-static inline uint32_t columns_load32(const uint8_t *at)
-{
-	uint32_t x;
-
-	memcpy(&x, at, sizeof(x));
-	return x;
-}
-
-static inline uint16_t columns_load16(const uint8_t *at)
-{
-	uint16_t x;
-
-	memcpy(&x, at, sizeof(x));
-	return x;
-}
-
 static inline uint64_t columns_value(const struct columns_number *number, const uint8_t *at)
 {
-	return ((columns_load64(at) & number->mask) ^ number->sign) - number->sign;
+	return ((ktr__load64(at) & number->mask) ^ number->sign) - number->sign;
 }
 
 /* A string of a row; those between it and the one before are empty. */
@@ -426,13 +403,13 @@ static int columns_walk(struct columns *run, const struct ship_stream *stream, u
 	int rc = 0;
 
 	for (; n < room && !rc; n++) {
-		unsigned id = columns_load16(at);
+		unsigned id = ktr__load16(at);
 		const struct ship_site *s = &sites[id >> 1];
 		const uint8_t *args = at + COLUMNS_HEAD;
-		uint32_t word = columns_load32(at + 6);
+		uint32_t word = ktr__load32(at + 6);
 
 		run->n = n;
-		ns = last_ns + (uint32_t)(columns_load32(at + 2) - (uint32_t)last_ns);
+		ns = last_ns + (uint32_t)(ktr__load32(at + 2) - (uint32_t)last_ns);
 		/* The extended id is odd. */
 		if (id & 1 || id >> 1 >= n_sites || s->fill != fill || ns > until_ns)
 			break;
@@ -513,7 +490,7 @@ int64_t ship_columns(struct ship *ship, const struct ktr__reader_lot *lot, const
 
 	if (lot->walk->end - lot->walk->at < COLUMNS_HEAD)
 		return 0;
-	rc = columns_prepare(ship, columns_load16(lot->walk->at) / 2u);
+	rc = columns_prepare(ship, ktr__load16(lot->walk->at) / 2u);
 	if (rc <= 0)
 		return rc;
 	rc = columns_take(&run, room);

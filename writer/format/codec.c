@@ -14,6 +14,7 @@
  */
 #include "writer/format/codec.h"
 
+#include "writer/format/load.h"
 #include "writer/format/nul.h"
 #include "writer/format/packet.h"
 
@@ -57,30 +58,6 @@ static const struct codec_type codec_types[KTR_ARG_TYPES] = {
 _Static_assert(0 KTR_ARG_LIST(CODEC_WIDTH) == 46, "the table above has the widths of KTR_ARG_LIST");
 #undef CODEC_WIDTH
 
-static inline uint64_t codec_load64(const uint8_t *p)
-{
-	uint64_t x;
-
-	memcpy(&x, p, sizeof(x));
-	return x;
-}
-
-static inline uint32_t codec_load32(const uint8_t *p)
-{
-	uint32_t x;
-
-	memcpy(&x, p, sizeof(x));
-	return x;
-}
-
-static inline uint16_t codec_load16(const uint8_t *p)
-{
-	uint16_t x;
-
-	memcpy(&x, p, sizeof(x));
-	return x;
-}
-
 void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
 		     const struct ktr_packet_header *head, const struct ktr__program *programs,
 		     uint32_t n_programs)
@@ -109,7 +86,7 @@ static inline const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t 
 	}
 	if (end - at < 2)
 		return NULL;
-	n = codec_load16(at) * (size_t)8;
+	n = ktr__load16(at) * (size_t)8;
 	if ((size_t)(end - at - 2) < n)
 		return NULL;
 	*out = (struct ktr_event_bytes){ .bytes = (const char *)at + 2, .n_bytes = (uint32_t)n };
@@ -154,7 +131,7 @@ static __attribute__((noinline)) const uint8_t *codec_get_args(const uint8_t *at
 		}
 		/* One load and a mask: a copy of so many bytes is stores of each, which the load waits for. */
 		if (likely(end - at >= 8))
-			word = codec_load64(at) & type->mask;
+			word = ktr__load64(at) & type->mask;
 		else if (end - at < type->width)
 			return NULL;
 		else
@@ -168,7 +145,7 @@ static __attribute__((noinline)) const uint8_t *codec_get_args(const uint8_t *at
 /* The six words of an unknown site. p has CODEC_FAST_BYTES. */
 static void codec_get_unknown(const uint8_t *p, struct ktr_event *event, struct ktr__found *found)
 {
-	found->unknown = codec_load32(p);
+	found->unknown = ktr__load32(p);
 	memcpy(event->arg, p + 4, sizeof(event->arg));
 }
 
@@ -177,7 +154,7 @@ static void codec_get_unknown(const uint8_t *p, struct ktr_event *event, struct 
 /* A time of which 32 bits are at p: the next after another one. */
 static inline uint64_t codec_get_time(const uint8_t *p, uint64_t last)
 {
-	uint64_t time = (last & ~0xffffffffull) | codec_load32(p);
+	uint64_t time = (last & ~0xffffffffull) | ktr__load32(p);
 
 	return time + ((uint64_t)(time < last) << 32);
 }
@@ -185,10 +162,10 @@ static inline uint64_t codec_get_time(const uint8_t *p, uint64_t last)
 /* An event's header at p: its length, and the id and time it tells. */
 static inline unsigned codec_get_header(const uint8_t *p, uint64_t last, uint32_t *id, uint64_t *ns)
 {
-	*id = codec_load16(p);
+	*id = ktr__load16(p);
 	if (unlikely(*id == KTR_EVENT_ID_EXTENDED)) {
-		*id = codec_load32(p + 2);
-		*ns = codec_load64(p + 6);
+		*id = ktr__load32(p + 2);
+		*ns = ktr__load64(p + 6);
 		return 14;
 	}
 	*ns = codec_get_time(p + 2, last);
@@ -204,7 +181,7 @@ static inline const uint8_t *codec_skip_payload(const uint8_t *at, const uint8_t
 		at = ktr__nul(at, end);
 		return at ? at + 1 : NULL;
 	}
-	n = end - at < 2 ? SIZE_MAX : 2 + codec_load16(at) * (size_t)8;
+	n = end - at < 2 ? SIZE_MAX : 2 + ktr__load16(at) * (size_t)8;
 	return (size_t)(end - at) < n ? NULL : at + n;
 }
 
@@ -269,7 +246,7 @@ static const uint8_t *codec_get_some(const uint8_t *begin, const uint8_t *end,
 
 			if (unlikely(end - at < 8 * KTR_ARGS_MAX))
 				return codec_get_args(begin, end, program, 0, event);
-			event->arg[i] = ((codec_load64(from) & type->mask) ^ type->sign) - type->sign;
+			event->arg[i] = ((ktr__load64(from) & type->mask) ^ type->sign) - type->sign;
 		}
 		if (!payload)
 			break;
@@ -298,7 +275,7 @@ static inline const uint8_t *codec_sieve_args(const uint8_t *at, const uint8_t *
 		unsigned i = (unsigned)__builtin_ctz(wanted);
 		const struct codec_type *type = &codec_types[program->type[i]];
 
-		event->arg[i] = ((codec_load64(at + program->off[i]) & type->mask) ^ type->sign) - type->sign;
+		event->arg[i] = ((ktr__load64(at + program->off[i]) & type->mask) ^ type->sign) - type->sign;
 	}
 	return codec_pass_args(at, end, program);
 }
@@ -351,7 +328,7 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 		p = tail;
 	}
 	used = codec_get_header(p, walk->time_ns, &id, &ns);
-	word = codec_load32(p + used);
+	word = ktr__load32(p + used);
 	used += 4;
 	if (unlikely(left < used || ns < walk->time_ns))
 		return -EBADMSG;
@@ -371,7 +348,7 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 	} else {
 		for (unsigned k = 0; k < KTR_ARGS_MAX; k++) {
 			const struct codec_type *type = &codec_types[program->type[k]];
-			uint64_t bits = codec_load64(p + used + program->off[k]) & type->mask;
+			uint64_t bits = ktr__load64(p + used + program->off[k]) & type->mask;
 
 			event->arg[k] = (bits ^ type->sign) - type->sign;
 		}
@@ -464,7 +441,7 @@ void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until
 		args = codec_pass_head(&from, at, time_ns, until_ns, &site, &ns);
 		if (!args || !skip[site])
 			break;
-		word = codec_load32(args - 4) & ~KTR_WORD_APPROX;
+		word = ktr__load32(args - 4) & ~KTR_WORD_APPROX;
 		if (!n) {
 			counted->word = word;
 			counted->first_ns = ns;
@@ -475,15 +452,15 @@ void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until
 		args = codec_pass_args(args, from.end, program);
 		if (!args)
 			break;
-		head = codec_load16(at);
+		head = ktr__load16(at);
 		at = args;
 		time_ns = ns;
 		/* Those of one site come in runs. */
 		for (same = 1; head != KTR_EVENT_ID_EXTENDED && n + same < from.n_left; same++) {
-			if (from.end - at < CODEC_PASS_BYTES || codec_load16(at) != head)
+			if (from.end - at < CODEC_PASS_BYTES || ktr__load16(at) != head)
 				break;
 			ns = codec_get_time(at + 2, time_ns);
-			if (ns < time_ns || ns > until_ns || (codec_load32(at + 6) & ~KTR_WORD_APPROX) != word)
+			if (ns < time_ns || ns > until_ns || (ktr__load32(at + 6) & ~KTR_WORD_APPROX) != word)
 				break;
 			args = codec_pass_args(at + 10, from.end, program);
 			if (!args)

@@ -12,6 +12,8 @@
  */
 #include "writer/format/crc32c.h"
 
+#include "writer/format/load.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -75,14 +77,6 @@ static void crc_make(void)
 	crc_hardware = crc_has_instruction();
 }
 
-static inline uint64_t crc_load(const uint8_t *at)
-{
-	uint64_t x;
-
-	memcpy(&x, at, sizeof(x));
-	return x;
-}
-
 #if defined(__x86_64__)
 #define CRC_TARGET __attribute__((target("sse4.2")))
 static inline CRC_TARGET uint64_t crc_step(uint64_t crc, uint64_t x)
@@ -134,14 +128,14 @@ static CRC_TARGET uint32_t crc_fast(uint32_t crc, const uint8_t *at, size_t n)
 		uint64_t b = 0, c = 0;
 
 		for (unsigned i = 0; i < CRC_PART; i += 8) {
-			a = crc_step(a, crc_load(at + i));
-			b = crc_step(b, crc_load(at + CRC_PART + i));
-			c = crc_step(c, crc_load(at + 2 * CRC_PART + i));
+			a = crc_step(a, ktr__load64(at + i));
+			b = crc_step(b, ktr__load64(at + CRC_PART + i));
+			c = crc_step(c, ktr__load64(at + 2 * CRC_PART + i));
 		}
 		a = crc_skip_part(crc_skip_part((uint32_t)a) ^ (uint32_t)b) ^ c;
 	}
 	for (; n >= 8; at += 8, n -= 8)
-		a = crc_step(a, crc_load(at));
+		a = crc_step(a, ktr__load64(at));
 	for (; n; at++, n--)
 		a = crc_step_byte((uint32_t)a, *at);
 	return (uint32_t)a;
