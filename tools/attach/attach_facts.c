@@ -183,6 +183,18 @@ static int facts_queue(const char *path, pid_t pid)
 	return at && atol(at + strlen("NOTIFY_PID:")) == pid;
 }
 
+/* It may be one: of others nothing is asked, for whoever serves their file system may not answer. */
+static int facts_may_queue(const char *path)
+{
+	char target[256];
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+	if (n <= 0)
+		return 0;
+	target[n] = '\0';
+	return target[0] == '/' && (!strchr(target + 1, '/') || strncmp(target, "/dev/mqueue/", 12) == 0);
+}
+
 static void facts_notified(const char *proc, struct attach_facts *facts)
 {
 	char path[PATH_MAX];
@@ -193,7 +205,7 @@ static void facts_notified(const char *proc, struct attach_facts *facts)
 	dir = opendir(path);
 	while (dir && !facts->is_notified && (at = readdir(dir)) != NULL) {
 		snprintf(path, sizeof(path), "%s/%d/fd/%s", proc, (int)facts->pid, at->d_name);
-		facts->is_notified = at->d_name[0] != '.' && facts_queue(path, facts->pid);
+		facts->is_notified = facts_may_queue(path) && facts_queue(path, facts->pid);
 	}
 	if (dir)
 		closedir(dir);

@@ -258,6 +258,41 @@ status 0 "$ktr" detach -p $own
 is 'its mask then' "$("$ktr" sysctl -n -p $own debug.ktr.mask)" none
 kill $own
 
+# Whom a message queue is to notify.
+cat >"$dir/notified.c" <<'END'
+#include <fcntl.h>
+#include <mqueue.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	struct sigevent by = { .sigev_notify = SIGEV_NONE };
+	char name[64];
+	mqd_t queue;
+
+	snprintf(name, sizeof(name), "/ktr-test.%d", (int)getpid());
+	queue = mq_open(name, O_RDONLY | O_CREAT | O_CLOEXEC, 0600, NULL);
+	if (queue < 0)
+		return 77;
+	mq_unlink(name);
+	puts(mq_notify(queue, &by) ? "no" : "begun");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+END
+$cc -std=gnu11 -D_GNU_SOURCE -O1 "$dir/notified.c" -o "$dir/notified" -lrt || exit 1
+"$dir/notified" >"$dir/notified.out" &
+notified=$!
+pids="$pids $notified"
+if await '[ -s "$dir/notified.out" ] || ! kill -0 $notified 2>/dev/null' && grep -q begun "$dir/notified.out"; then
+	refused $notified 'a message queue is to notify it'
+	kill $notified
+else
+	skip 'no message queues'
+fi
+
 # Programs that have only just begun, each in place of the one before: it is waited for.
 for i in $(seq ${CHAINS:-8}); do
 	env a=1 env b=2 env c=3 env d=4 env e=5 env f=6 sleep 1000 &
