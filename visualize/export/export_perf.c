@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples as `perf script` prints them, which most programs that draw profiles read: of each a line, then its
- * stack, the innermost frame first, and an empty line. The period is the time that the sample
- * stands for.
+ * stack, the innermost frame first, and an empty line. The period is the time that the sample stands for.
  */
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_set.h"
