@@ -126,6 +126,20 @@ int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event);
 void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss);
 
 /*
+ * The same of the events of a site that has an id of its own and a number alone, which is the key: KTR_KIND_START
+ * and KTR_KIND_STOP.
+ */
+struct ktr__span_mark {
+	uint64_t time_ns;
+	const struct ktr_reader_site *site;
+	const struct ktr_reader_thread *thread;
+	uint64_t key;
+	uint32_t cpu;
+	int keep;
+};
+int ktr__spans_mark(struct ktr__spans *spans, const struct ktr__span_mark *mark);
+
+/*
  * For a caller that says by itself what begins and ends: kind, process_key, group, ident, key and pair
  * tell spans apart; from_ns is the moment, site, thread and cpu are those of its event. As above.
  */

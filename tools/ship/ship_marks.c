@@ -46,7 +46,7 @@ int ship_marks_event(struct ship *ship, const struct ktr_event *event, int is_fr
 		return -ENOMEM;
 	marks->event[++marks->n_events].event = *event;
 	marks_texts(marks, &marks->event[marks->n_events]);
-	marks->mark[marks->n++] = (struct ship_mark){ .time_ns = event->time_ns,
+	marks->mark[marks->n++] = (struct ship_mark){ .at.time_ns = event->time_ns,
 						      .event = marks->n_events,
 						      .is_fresh = is_fresh != 0 };
 	return marks->text.failed ? -ENOMEM : 0;
@@ -61,7 +61,7 @@ static void marks_merge(const struct ship_mark *a, uint32_t n_a, const struct sh
 	const struct ship_mark *a_end = a + n_a, *b_end = b + n_b;
 
 	while (a < a_end && b < b_end) {
-		int is_b = b->time_ns < a->time_ns;
+		int is_b = b->at.time_ns < a->at.time_ns;
 		const struct ship_mark *from = is_b ? b : a;
 
 		*to++ = *from;
@@ -108,19 +108,6 @@ static const struct ktr_event *marks_whole(struct ship_marks *marks, uint32_t i)
 	return &m->event;
 }
 
-static const struct ktr_event *marks_scope(struct ship_marks *marks, const struct ship_mark *m)
-{
-	struct ktr_event *event = &marks->scope;
-
-	event->time_ns = m->time_ns;
-	event->site = m->site;
-	event->thread = m->thread;
-	event->cpu = m->cpu;
-	event->keep = m->keep;
-	event->arg[0] = m->key;
-	return event;
-}
-
 int ship_marks_spans(struct ship *ship)
 {
 	struct ship_marks *marks = ship->marks;
@@ -138,7 +125,8 @@ int ship_marks_spans(struct ship *ship)
 		const struct ship_mark *m = &marks->mark[i];
 
 		ship->is_fresh = m->is_fresh;
-		rc = ktr__spans_event(ship->spans, m->event ? marks_whole(marks, m->event) : marks_scope(marks, m));
+		rc = m->event ? ktr__spans_event(ship->spans, marks_whole(marks, m->event))
+			      : ktr__spans_mark(ship->spans, &m->at);
 	}
 	marks->n = marks->n_streams = marks->n_events = 0;
 	marks->text.n = 0;

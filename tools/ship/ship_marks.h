@@ -14,13 +14,9 @@
 
 /* What a span needs of an event. */
 struct ship_mark {
-	uint64_t time_ns;
-	const struct ktr_reader_site *site;
-	const struct ktr_reader_thread *thread;
-	uint64_t key;
-	uint32_t cpu;
+	struct ktr__span_mark at;
 	uint32_t event; /* all of it, the whole event; 0: the key is all that it has */
-	uint8_t keep, is_fresh;
+	int is_fresh;
 };
 
 /* An event whose bytes are kept. */
@@ -37,7 +33,6 @@ struct ship_marks {
 	struct ship_marks_event *event; /* owned; from 1 */
 	uint32_t n_events, event_room;
 	struct native_buffer text;
-	struct ktr_event scope; /* as which a mark is handed on */
 };
 
 /* Room for n more. 0 or -ENOMEM. */
@@ -51,7 +46,7 @@ static inline int ship_marks_scope(struct ship_marks *marks, const struct ktr_re
 				   const struct ktr_reader_thread *thread, const struct ktr__reader_lot *lot,
 				   uint64_t key, uint64_t ns)
 {
-	marks->mark[marks->n++] = (struct ship_mark){ ns, site, thread, key, lot->cpu, 0, lot->keep != 0, 1 };
+	marks->mark[marks->n++] = (struct ship_mark){ { ns, site, thread, key, lot->cpu, lot->keep != 0 }, 0, 1 };
 	return 0;
 }
 
