@@ -80,6 +80,7 @@ struct ship_marks;
 struct ship_site;
 struct ship_span_keys;
 struct ship_span_row;
+struct ship_span_thread;
 
 /* The keys of a site's words in the block of events of a batch. */
 struct ship_site_keys {
@@ -152,7 +153,9 @@ struct ship {
 	struct ship_span_row *span_row; /* owned; spans that are in no block yet, */
 	struct ship_day *span_day;	/* and which one they go to; NULL: there are none */
 	struct ship_span_keys *span_keys; /* owned; by site: keys of its words in the blocks of spans */
-	uint32_t n_span_pending, span_room, n_span_keys;
+	struct ship_span_thread *span_thread; /* owned; by thread: likewise */
+	int64_t span_day_ts;		      /* [ns] when the day of those rows begins */
+	uint32_t n_span_pending, span_room, n_span_keys, n_span_threads;
 	uint64_t *line_hash[8]; /* owned; by file and id: what was told of it last */
 	uint32_t line_room[8];
 	uint64_t trace_hash;	/* likewise, of the trace itself */

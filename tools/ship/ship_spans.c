@@ -17,22 +17,29 @@
 
 #define SPANS_ROWS 1024u /* gathered */
 
+/* Numbers and keys of a row. */
 enum {
-	SPANS_KEY_PROCESS,
-	SPANS_KEY_THREAD,
-	SPANS_KEY_KIND,
-	SPANS_KEY_GRP,
-	SPANS_KEY_ID,
-	SPANS_KEY_STATE,
-	SPANS_KEY_SITE,
-	SPANS_KEYS
+	SPANS_N_PID,
+	SPANS_N_TID,
+	SPANS_N_CPU,
+	SPANS_N_DEPTH,
+	SPANS_N_UNSURE,
+	SPANS_N_OPEN,
+	SPANS_N_PROCESS,
+	SPANS_N_THREAD,
+	SPANS_N_KIND,
+	SPANS_N_GRP,
+	SPANS_N_ID,
+	SPANS_N_STATE,
+	SPANS_N_SITE,
+	SPANS_N_UNUSED,
+	SPANS_NUMBERS = 16 /* so many are compared at once */
 };
 
 struct ship_span_row {
 	int64_t ts;
 	uint64_t dur, key;
-	uint32_t pid, tid, cpu, depth, unsure, open;
-	uint32_t word[SPANS_KEYS];
+	uint32_t n[SPANS_NUMBERS];
 };
 
 /* The words of a site's spans in a block. */
@@ -40,6 +47,14 @@ struct ship_span_keys {
 	uint32_t grp, id, site;
 	uint32_t fill;		   /* the batch */
 	const struct ship_day *day; /* and the block of it */
+};
+
+/* And those of a thread's. */
+struct ship_span_thread {
+	const char *process, *name; /* of which the keys are */
+	uint32_t process_key, name_key;
+	uint32_t fill;
+	const struct ship_day *day;
 };
 
 void ship_spans_close(struct ship *ship)
@@ -50,37 +65,57 @@ void ship_spans_close(struct ship *ship)
 	}
 	free(ship->span_row);
 	free(ship->span_keys);
+	free(ship->span_thread);
 	ship->span_row = NULL;
 	ship->span_keys = NULL;
+	ship->span_thread = NULL;
 	ship->span_day = NULL;
-	ship->n_days = ship->n_span_pending = ship->span_room = ship->n_span_keys = 0;
+	ship->n_days = ship->n_span_pending = ship->span_room = ship->n_span_keys = ship->n_span_threads = 0;
 }
 
 /* ---- columns ---- */
 
+/* In which numbers rows are not all the same: bits that differ in any. */
+static void spans_differ(const struct ship_span_row *row, uint32_t n, uint32_t differ[SPANS_NUMBERS])
+{
+	uint32_t first[SPANS_NUMBERS], any[SPANS_NUMBERS] = { 0 };
+
+	memcpy(first, row->n, sizeof(first));
+	for (uint32_t i = 1; i < n; i++)
+		for (unsigned k = 0; k < SPANS_NUMBERS; k++)
+			any[k] |= row[i].n[k] ^ first[k];
+	memcpy(differ, any, sizeof(any));
+}
+
 int ship_spans_put(struct ship *ship)
 {
 	static const struct {
-		unsigned column;
-		size_t off;
+		uint8_t column, number;
 	} columns[] = {
-#define SPANS_OF(column, member) { SPANS_##column, offsetof(struct ship_span_row, member) }
-		SPANS_OF(TS, ts), SPANS_OF(DUR, dur), SPANS_OF(KEY, key), SPANS_OF(PID, pid), SPANS_OF(TID, tid),
-		SPANS_OF(CPU, cpu), SPANS_OF(DEPTH, depth), SPANS_OF(UNSURE, unsure), SPANS_OF(OPEN, open),
-		SPANS_OF(PROCESS, word[SPANS_KEY_PROCESS]), SPANS_OF(THREAD, word[SPANS_KEY_THREAD]),
-		SPANS_OF(KIND, word[SPANS_KEY_KIND]), SPANS_OF(GRP, word[SPANS_KEY_GRP]),
-		SPANS_OF(ID, word[SPANS_KEY_ID]), SPANS_OF(STATE, word[SPANS_KEY_STATE]),
-		SPANS_OF(SITE, word[SPANS_KEY_SITE]),
+#define SPANS_OF(name) { SPANS_##name, SPANS_N_##name }
+		SPANS_OF(PID),	SPANS_OF(TID),	  SPANS_OF(CPU),     SPANS_OF(DEPTH),  SPANS_OF(UNSURE),
+		SPANS_OF(OPEN), SPANS_OF(PROCESS), SPANS_OF(THREAD), SPANS_OF(KIND),   SPANS_OF(GRP),
+		SPANS_OF(ID),	SPANS_OF(STATE),  SPANS_OF(SITE),
 #undef SPANS_OF
 	};
 	struct native_block *b = ship->span_day ? &ship->span_day->spans : NULL;
-	uint32_t n = ship->n_span_pending;
+	const struct ship_span_row *row = ship->span_row;
+	uint32_t n = ship->n_span_pending, differ[SPANS_NUMBERS];
 
 	if (!b || !n)
 		return 0;
-	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		native_gather(b, columns[i].column, (const char *)ship->span_row + columns[i].off,
-			      sizeof(*ship->span_row), n);
+	native_gather(b, SPANS_TS, &row->ts, sizeof(*row), n);
+	native_gather(b, SPANS_DUR, &row->dur, sizeof(*row), n);
+	native_gather(b, SPANS_KEY, &row->key, sizeof(*row), n);
+	spans_differ(row, n, differ);
+	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+		unsigned k = columns[i].number;
+
+		if (differ[k])
+			native_gather(b, columns[i].column, &row->n[k], sizeof(*row), n);
+		else
+			native_numbers(b, columns[i].column, b->n_rows, row->n[k], n);
+	}
 	native_numbers(b, SPANS_HOST, b->n_rows, native_word_key(b, SPANS_HOST, ship->host), n);
 	native_numbers(b, SPANS_BUILD, b->n_rows, native_word_key(b, SPANS_BUILD, ship->build), n);
 	native_rows(b, n);
@@ -134,15 +169,17 @@ static void spans_where(struct ship *ship, struct ship_day *day, const struct kt
 	native_buffer_add(&day->where, "", 1);
 }
 
-/* Where a row of the day is gathered; NULL without memory. */
-static struct ship_span_row *spans_next(struct ship *ship, int64_t day)
+/* Where a row of that moment is gathered; NULL without memory. */
+static struct ship_span_row *spans_next(struct ship *ship, int64_t ts)
 {
-	int is_full = ship->span_day && (ship->span_day->day != day || ship->n_span_pending == SPANS_ROWS);
+	int is_of_day = ship->span_day && (uint64_t)(ts - ship->span_day_ts) < SHIP_DAY_NS;
 
-	if (is_full && ship_spans_put(ship))
+	if (ship->span_day && (!is_of_day || ship->n_span_pending == SPANS_ROWS) && ship_spans_put(ship))
 		return NULL;
-	if (!ship->n_span_pending)
-		ship->span_day = spans_of_day(ship, day);
+	if (!ship->n_span_pending) {
+		ship->span_day = spans_of_day(ship, ship_rows_day(ts));
+		ship->span_day_ts = ship->span_day->day * SHIP_DAY_NS;
+	}
 	if (ktr__array_grow(&ship->span_row, &ship->span_room, ship->n_span_pending, sizeof(*ship->span_row)))
 		return NULL;
 	return &ship->span_row[ship->n_span_pending];
@@ -167,53 +204,80 @@ static const struct ship_span_keys *spans_keys(struct ship *ship, const struct k
 	return keys;
 }
 
-static void spans_row(struct ship_span_row *row, struct native_block *b, const struct ktr__span *span,
-		      const struct ship_span_keys *keys, int64_t ts)
+static const struct ship_span_thread *spans_thread(struct ship *ship, const struct ktr_reader_thread *thread)
 {
+	struct native_block *b = &ship->span_day->spans;
+	struct ship_span_thread *keys;
+
+	if (ktr__array_grow(&ship->span_thread, &ship->n_span_threads, thread->id, sizeof(*keys)))
+		return NULL;
+	keys = &ship->span_thread[thread->id];
+	if (keys->fill == ship->fill && keys->day == ship->span_day && keys->name == thread->name &&
+	    keys->process == thread->process)
+		return keys;
+	*keys = (struct ship_span_thread){ .process = thread->process,
+					   .name = thread->name,
+					   .process_key = native_word_key(b, SPANS_PROCESS, thread->process),
+					   .name_key = native_word_key(b, SPANS_THREAD, thread->name),
+					   .fill = ship->fill,
+					   .day = ship->span_day };
+	return keys;
+}
+
+static void spans_row(struct ship_span_row *row, struct native_block *b, const struct ktr__span *span,
+		      const struct ship_span_keys *keys, const struct ship_span_thread *thread, int64_t ts)
+{
+	uint32_t *n = row->n;
+
 	row->ts = ts;
 	row->dur = span->to_ns - span->from_ns;
 	row->key = span->key;
-	row->pid = span->pid;
-	row->tid = span->thread->tid;
-	row->cpu = span->cpu;
-	row->depth = span->depth;
-	row->unsure = (span->flags & KTR__SPAN_UNSURE) != 0;
-	row->open = span->flags & KTR__SPAN_NO_START ? SCHEMA_OPEN_START : 0;
+	n[SPANS_N_PID] = span->pid;
+	n[SPANS_N_TID] = span->thread->tid;
+	n[SPANS_N_CPU] = span->cpu;
+	n[SPANS_N_DEPTH] = span->depth;
+	n[SPANS_N_UNSURE] = (span->flags & KTR__SPAN_UNSURE) != 0;
+	n[SPANS_N_OPEN] = span->flags & KTR__SPAN_NO_START ? SCHEMA_OPEN_START : 0;
 	if ((span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END)
-		row->open |= SCHEMA_OPEN_END;
-	row->word[SPANS_KEY_PROCESS] = native_word_key(b, SPANS_PROCESS, span->thread->process);
-	row->word[SPANS_KEY_THREAD] = native_word_key(b, SPANS_THREAD, span->thread->name);
-	row->word[SPANS_KEY_KIND] = native_word_key(b, SPANS_KIND, span->kind == KTR_KIND_STATE ? "state" : "span");
-	row->word[SPANS_KEY_GRP] = keys->grp;
-	row->word[SPANS_KEY_ID] = keys->id;
+		n[SPANS_N_OPEN] |= SCHEMA_OPEN_END;
+	n[SPANS_N_PROCESS] = thread->process_key;
+	n[SPANS_N_THREAD] = thread->name_key;
+	n[SPANS_N_KIND] = native_word_key(b, SPANS_KIND, span->kind == KTR_KIND_STATE ? "state" : "span");
+	n[SPANS_N_GRP] = keys->grp;
+	n[SPANS_N_ID] = keys->id;
 	if (!span->site->ident)
-		row->word[SPANS_KEY_ID] = native_key_of(b, SPANS_ID, span->ident.bytes, span->ident.n_bytes);
-	row->word[SPANS_KEY_STATE] = native_key_of(b, SPANS_STATE, span->state.bytes, span->state.n_bytes);
-	row->word[SPANS_KEY_SITE] = keys->site;
+		n[SPANS_N_ID] = native_key_of(b, SPANS_ID, span->ident.bytes, span->ident.n_bytes);
+	n[SPANS_N_STATE] = span->state.n_bytes ? native_key_of(b, SPANS_STATE, span->state.bytes,
+							       span->state.n_bytes) : 0;
+	n[SPANS_N_SITE] = keys->site;
+	for (unsigned i = SPANS_N_UNUSED; i < SPANS_NUMBERS; i++)
+		n[i] = 0;
 }
 
 int ship_spans_span(void *context, const struct ktr__span *span)
 {
 	struct ship *ship = context;
 	int64_t ts = ship_rows_ts(ship, span->from_ns);
+	const struct ship_span_thread *thread;
 	const struct ship_span_keys *keys;
 	struct ship_span_row *row;
 	struct ship_day *day;
 
 	if (!ship->is_fresh)
 		return 0;
-	row = spans_next(ship, ship_rows_day(ts));
+	row = spans_next(ship, ts);
 	keys = row ? spans_keys(ship, span) : NULL;
-	if (!keys)
+	thread = keys ? spans_thread(ship, span->thread) : NULL;
+	if (!thread)
 		return -ENOMEM;
 	day = ship->span_day;
 	if (!day->spans.n_rows && !ship->n_span_pending) {
 		spans_where(ship, day, span, ts);
 		day->n_counted = 0;
 	}
-	spans_row(row, &day->spans, span, keys, ts);
+	spans_row(row, &day->spans, span, keys, thread, ts);
 	ship->n_span_pending++;
-	day->n_counted += !row->open && !row->unsure;
+	day->n_counted += !row->n[SPANS_N_OPEN] && !row->n[SPANS_N_UNSURE];
 	ship->n_span_rows++;
 	ship->counts.n_spans++;
 	return day->where.failed ? -ENOMEM : 0;
