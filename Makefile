@@ -526,7 +526,7 @@ bench-ship: all ## what ktr ship costs beside a loop that walks the trace and pa
 	O=$(O) CC="$(CC)" EVENTS=$(or $(EVENTS),4000000) sh tests/fleet/cost.sh
 
 bench-agent: all $(BENCH)/agent_host ## what the agent costs: locks and memory, where it stands before the C library, and functions: RUNS=15 processes
-	python3 tests/bench/agent.py $(BENCH)/agent_host $(O)/lib/libktr-agent.so $(RUNS)
+	python3 tests/bench/agent.py $(BENCH)/agent_host $(O)/lib/libktr-agent.so $(O)/bin/ktr $(RUNS)
 
 $(BENCH)/profile_host: tests/bench/profile_host.c
 	@mkdir -p $(@D)

@@ -4,7 +4,8 @@
  *
  * Each frame follows from the one before it, and from the words that lead out of that. So where a walk comes to a
  * frame that it has been in, with the same registers, and all words from there on are what they were, the rest is
- * what it was. It is no guess: a word is read for each frame, but nothing is looked up.
+ * what it was. It is no guess: a word is read for each frame, but nothing is looked up. rbp, which most code uses
+ * as any register, counts where what follows has gone by it.
  *
  * Async-signal-safe, all of it: who finds the place taken, by whom it has interrupted say, does without.
  */
@@ -19,6 +20,7 @@
 struct ktr__tail_frame {
 	uint64_t pc, sp, bp;
 	uint64_t bp_at; /* where bp was read when it was come to; 0: it is that of the frame before */
+	bool by_bp;     /* that of the frame before has led to it */
 };
 
 struct ktr__tail;
@@ -33,15 +35,15 @@ struct ktr__tail *ktr__tail_take(uint64_t end, uint64_t turn);
 void ktr__tail_add(struct ktr__tail *tail, const struct ktr__tail_frame *frame, bool follows);
 
 /*
- * The *n frames that follow the one added last, if it was come to before and they are as they were. They stay until
- * it is given back.
+ * The pcs of the *n frames that follow the one added last, if it was come to before and they are as they were. They
+ * stay until it is given back.
  */
-const struct ktr__tail_frame *ktr__tail_rest(struct ktr__tail *tail, unsigned *n);
+const uint64_t *ktr__tail_rest(struct ktr__tail *tail, unsigned *n);
 
 /* The walk has come to the end, which is told by a word of 0 at zero_at, or, 0, by the last frame itself. */
 void ktr__tail_ends(struct ktr__tail *tail, uint64_t zero_at);
 
-/* It has come to the end by the rest, which was little of it. */
+/* It has come to the end by the rest. */
 void ktr__tail_joins(struct ktr__tail *tail);
 
 void ktr__tail_give(struct ktr__tail *tail);

@@ -41,6 +41,7 @@ struct unwind {
 	bool is_exact;             /* pc is where it was interrupted, not where a call returns to */
 	bool by_pointer;           /* the last step was by the frame pointer, so it is one */
 	bool follows;              /* the last step was by registers, and words between sp and end, alone */
+	bool by_bp;                /* bp was one of those */
 	uint64_t bp_at, zero_at;   /* that it has read bp from, and a 0 that is where a caller would be; 0: none */
 	const ucontext_t *context; /* of the handler that we are in */
 	const char *copy;          /* where what is at `low` lies; NULL: there */
@@ -141,7 +142,7 @@ static enum unwind_step unwind_to(struct unwind *u, uint64_t cfa, uint64_t bp_at
 	u->sp = cfa;
 	u->bp_at = bp_at;
 	u->zero_at = pc ? 0 : cfa - 8;
-	u->is_exact = u->by_pointer = u->follows = false;
+	u->is_exact = u->by_pointer = u->follows = u->by_bp = false;
 	return pc ? UNWIND_ON : UNWIND_END;
 }
 
@@ -199,6 +200,7 @@ static enum unwind_step unwind_row(struct unwind *u, const struct ktr__cfi_row *
 					    : cfa + (uint64_t)(int64_t)row->rbp;
 	step = unwind_to(u, cfa, bp_at);
 	u->follows = !is_at;
+	u->by_bp = row->kind == KTR__CFI_RBP || row->rbp == KTR__CFI_AT_IT;
 	return step;
 }
 
@@ -229,18 +231,18 @@ static enum unwind_step unwind_step(struct unwind *u, unsigned *n_signals, bool 
 /* Has it been there before? Then frames and *n have the rest. */
 static bool unwind_known(struct ktr__frames *frames, struct unwind *u, struct ktr__tail *tail, unsigned *n)
 {
-	const struct ktr__tail_frame here = { u->pc, u->sp, u->bp, u->bp_at }, *rest;
-	unsigned n_inner = *n, n_rest;
+	const struct ktr__tail_frame here = { u->pc, u->sp, u->bp, u->bp_at, u->by_bp };
+	const uint64_t *rest;
+	unsigned n_rest;
 
 	ktr__tail_add(tail, &here, u->follows);
 	rest = ktr__tail_rest(tail, &n_rest);
-	if (!rest || n_inner + 1 + n_rest > KTR_STACK_MAX)
+	if (!rest || *n + 1 + n_rest > KTR_STACK_MAX)
 		return false;
 	frames->pcs[(*n)++] = u->pc;
-	for (unsigned i = 0; i < n_rest; i++)
-		frames->pcs[(*n)++] = rest[i].pc;
-	if (n_rest < n_inner)
-		ktr__tail_joins(tail);
+	memcpy(frames->pcs + *n, rest, n_rest * sizeof(rest[0]));
+	*n += n_rest;
+	ktr__tail_joins(tail);
 	return true;
 }
 
