@@ -29,7 +29,7 @@
 
 #define SYMBOLS_PLACES     16384u              /* buckets */
 #define SYMBOLS_CACHE_LOG2 12                  /* answers; 1 MiB of them */
-#define SYMBOLS_TEXT       ((size_t)240)       /* [bytes] longer names are cut */
+#define SYMBOLS_TEXT       ((size_t)240)       /* [bytes] longer names lose their middle */
 #define SYMBOLS_MAX        ((size_t)256 << 20) /* [bytes] of symbols, of all files together */
 #define SYMBOLS_LINES_MAX  ((size_t)2 << 30)   /* [bytes] of files that lines are read from, nearly */
 #define SYMBOLS_FILES_MAX  4096u               /* other files have no symbols */
@@ -322,17 +322,17 @@ unsigned ktr__symbols_lines(struct ktr__symbols *symbols, uint32_t proc, uint64_
 
 /* ---- names ---- */
 
-/* "name+0x12"; a name that is too long ends in "...". */
+/* "name+0x12"; of a name that is too long "..." stands for its middle: what tells a template's functions apart is its end. */
 static void symbols_print(char *text, const char *name, size_t n, uint64_t offset)
 {
 	char behind[3 + sizeof("+0x") + 16];
 	int n_behind = snprintf(behind, sizeof(behind), "...+0x%" PRIx64, offset);
+	size_t room = SYMBOLS_TEXT - 1 - (size_t)n_behind, end = room / 2;
 
-	if (n + (size_t)n_behind < SYMBOLS_TEXT)
+	if (n <= room)
 		snprintf(text, SYMBOLS_TEXT, "%.*s%s", (int)n, name, behind + 3);
 	else
-		snprintf(text, SYMBOLS_TEXT, "%.*s%s", (int)(SYMBOLS_TEXT - 1 - (size_t)n_behind),
-			 name, behind);
+		snprintf(text, SYMBOLS_TEXT, "%.*s...%.*s%s", (int)(room - end), name, (int)end, name + n - end, behind + 3);
 }
 
 /* Code that is in no file: has it a name? */

@@ -17,8 +17,8 @@ import collections, json, math, sys
 said, main = {}, None
 for line in open(sys.argv[1]):
     tid, *of = map(int, line.split())
-    if of:
-        said[tid] = tuple(of)
+    if of:  # a number may be a later thread's, too, where many others come and go
+        said[tid] = tuple(sum(both) for both in zip(said.get(tid, (0, 0, 0)), of))
     else:
         main = tid
 period = 1e9 / float(sys.argv[2])

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAMES_LEAST 32u /* [columns] of names, whatever they are */
-
 struct names {
 	struct ktr__label_name *name; /* owned; text points into the report, where its end is NUL now */
 	unsigned n, room;
@@ -45,7 +43,7 @@ static unsigned names_rest(const char *behind)
 /* The names of the table that begins at text, up to the next one: their number, and how wide they are at most. */
 static int names_take(struct names *names, char *text, unsigned width)
 {
-	unsigned widest = NAMES_LEAST, rest = 0, columns;
+	unsigned widest = REPORT_NAMES_LEAST, rest = 0, columns;
 
 	names->n = 0;
 	for (char *at = text; (at = strpbrk(at, REPORT_NAMES_TABLE REPORT_NAMES_NAME)) != NULL;) {
@@ -63,7 +61,7 @@ static int names_take(struct names *names, char *text, unsigned width)
 		at = end + 1;
 	}
 	if (width > 0 && widest + rest + 2 > width)
-		widest = width > rest + 2 + NAMES_LEAST ? width - rest - 2 : NAMES_LEAST;
+		widest = width > rest + 2 + REPORT_NAMES_LEAST ? width - rest - 2 : REPORT_NAMES_LEAST;
 	for (unsigned i = 0; i < names->n; i++)
 		names->name[i].columns = widest;
 	ktr__label_fit_names(names->name, names->n, 0);
@@ -83,7 +81,7 @@ int report_names_write(FILE *to, const char *text, unsigned width)
 {
 	char *copy = strdup(text), *at = copy, *mark;
 	struct names names = { NULL, 0, 0 };
-	int widest = (int)NAMES_LEAST, rc = copy != NULL ? 0 : -ENOMEM;
+	int widest = (int)REPORT_NAMES_LEAST, rc = copy != NULL ? 0 : -ENOMEM;
 	unsigned i = 0;
 
 	while (rc == 0 && (mark = strpbrk(at, REPORT_NAMES_TABLE REPORT_NAMES_NAME)) != NULL) {

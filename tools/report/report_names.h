@@ -11,6 +11,7 @@
 #define REPORT_NAMES_TABLE "\001" /* a table begins with the name of its first column */
 #define REPORT_NAMES_NAME  "\002" /* a name; clean */
 #define REPORT_NAMES_END   "\003" /* of either */
+#define REPORT_NAMES_LEAST 32u	  /* [columns] of names, whatever they are */
 
 /*
  * Writes a report. Names are whole where width is 0, else lines are as wide as that at most, as far as names can

@@ -8,12 +8,17 @@
 #include "analyze/print/sink_json.h"
 #include "analyze/stats/samples.h"
 #include "tools/report/report_json.h"
+#include "tools/report/report_names.h"
 #include "tools/report/report_source.h"
 #include "tools/report/report_text.h"
 #include "visualize/model/label.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#define PROFILE_CELL	   10u /* [columns] of a duration or a count, with what is before it */
+#define PROFILE_SHARE	   8u  /* [columns] of a share, likewise */
+#define PROFILE_MOST_LEAST 16u /* [columns] of what a thread was most in, however narrow the terminal */
 
 static uint64_t profile_sum(const uint64_t of[KTR__SAMPLE_HOWS])
 {
@@ -44,11 +49,32 @@ static uint64_t profile_thread_rank(const struct report *report, unsigned i)
 	return t->thread ? profile_sum(t->ns) + 1 : 0;
 }
 
+/* [columns] that the table of threads leaves for its last one; names of threads have the least that they take. */
+static unsigned profile_most_columns(const struct report *report)
+{
+	const struct ktr__samples *s = report->samples;
+	unsigned off = s->n_off ? KTR__SAMPLE_ASLEEP - KTR__SAMPLE_OFF + 1u : 0u;
+	unsigned cells = 5u + (s->ns[KTR__SAMPLE_WAITING] != 0) + off;
+	unsigned before = 2u + REPORT_NAMES_LEAST + cells * PROFILE_CELL + PROFILE_SHARE + 2u;
+
+	return report->width > before + PROFILE_MOST_LEAST ? report->width - before : PROFILE_MOST_LEAST;
+}
+
+/* On a terminal its middle is left out where it is too long; else it is whole. */
+static void profile_most(const struct report *report, FILE *to, const char *name)
+{
+	char clean[4096], fit[KTR__LABEL_BYTES];
+
+	ktr__label_clean(clean, sizeof(clean), name, strlen(name));
+	if (report->width > 0)
+		ktr__label_fit(fit, sizeof(fit), clean, profile_most_columns(report), 0);
+	fprintf(to, "  %s", report->width > 0 ? fit : clean);
+}
+
 static void profile_thread_line(const struct report *report, FILE *to, unsigned i)
 {
 	const struct ktr__sampled_thread *t = &report->samples->thread[i];
 	uint64_t all = profile_sum(report->samples->ns);
-	char name[128];
 
 	report_text_thread(to, t->thread);
 	report_text_duration(to, (double)profile_sum(t->ns));
@@ -62,10 +88,8 @@ static void profile_thread_line(const struct report *report, FILE *to, unsigned 
 	for (unsigned how = KTR__SAMPLE_OFF; report->samples->n_off && how <= KTR__SAMPLE_ASLEEP; how++)
 		report_text_duration(to, (double)t->ns[how]);
 	report_text_count(to, t->n, 9);
-	if (t->most) {
-		ktr__label_clean(name, sizeof(name), t->most->name, strlen(t->most->name));
-		fprintf(to, "  %s", name);
-	}
+	if (t->most)
+		profile_most(report, to, t->most->name);
 	fputc('\n', to);
 }
 
@@ -151,26 +175,26 @@ static void profile_text_came(const struct report *report, FILE *to)
 void report_profile_text(const struct report *report, FILE *to)
 {
 	static const struct report_table threads = {
-		"thread", "      time   share      user    kernel   unknown    stacks  most in", "threads",
+		"thread", "     time   share      user    kernel   unknown    stacks  most in", "threads",
 		profile_thread_rank, profile_thread_line
 	};
 	/* And with where threads were off it. */
 	static const struct report_table both = {
 		"thread",
-		"      time   share      user    kernel   unknown     calls     ready     pages  unknown"
+		"     time   share      user    kernel   unknown     calls     ready     pages  unknown"
 		"    stacks  most in",
 		"threads", profile_thread_rank, profile_thread_line
 	};
 	/* Of ktr sample, where threads wait, too. */
 	static const struct report_table waiting = {
-		"thread", "      time   share      user    kernel   unknown   waiting    stacks  most in", "threads",
+		"thread", "     time   share      user    kernel   unknown   waiting    stacks  most in", "threads",
 		profile_thread_rank, profile_thread_line
 	};
 	static const struct report_table functions = { "function",
-						       "      self   share     total   share    stacks",
+						       "     self   share     total   share    stacks",
 						       "functions", profile_function_rank,
 						       profile_function_line };
-	static const struct report_table lines = { "line", "      self   share    stacks", "lines",
+	static const struct report_table lines = { "line", "     self   share    stacks", "lines",
 						   profile_source_rank, profile_source_line };
 
 	if (!profile_sum(report->samples->n_ticks) && !report->samples->n_off) {

@@ -257,17 +257,19 @@ static void missing_files_leave_the_modules_name(void)
 	symbols_ask(&module, 0x1f, KTR__SYMBOLS_POINTER, NULL);
 }
 
+/* In the middle: their ends tell them apart. */
 static void long_names_are_cut(void)
 {
 	struct ktr__module_entry module = { .proc = SYMBOLS_PROC, .base = 1ull << 63, .end = UINT64_MAX };
 	char path[400], expected[240], *to;
 
 	memset(path, 'n', sizeof(path) - 1);
-	path[sizeof(path) - 1] = '\0';
+	strcpy(path + sizeof(path) - sizeof("its end"), "its end");
 	module.path = path;
 	memset(expected, 'n', sizeof(expected));
-	to = expected + sizeof(expected) - sizeof("...+0x7ffffffffffffffe");
-	strcpy(to, "...+0x7ffffffffffffffe");
+	to = expected + sizeof(expected) - sizeof("its end+0x7ffffffffffffffe");
+	strcpy(to, "its end+0x7ffffffffffffffe");
+	memcpy(expected + 109, "...", 3);
 	symbols_ask(&module, UINT64_MAX - 1, KTR__SYMBOLS_POINTER, expected);
 }
 
