@@ -8,7 +8,7 @@
 
 #include "analyze/filter/filter_fields.h"
 #include "analyze/filter/pattern.h"
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 #include "conf/expr/expr_parse.h"
 #include "conf/kit/array.h"
 #include "conf/nearest.h"

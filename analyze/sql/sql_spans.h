@@ -3,7 +3,7 @@
 #ifndef ANALYZE_SQL_SPANS_H
 #define ANALYZE_SQL_SPANS_H
 
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 
 #include <stdint.h>
 

@@ -15,7 +15,7 @@
 #ifndef ANALYZE_CALLS_H
 #define ANALYZE_CALLS_H
 
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 
 struct ktr__call {
 	const struct ktr__span *span; /* from_ns, site, thread; to_ns and flags when it ends */

@@ -6,7 +6,7 @@
 #ifndef ANALYZE_GAPS_H
 #define ANALYZE_GAPS_H
 
-#include "analyze/stats/streams.h"
+#include "analyze/spans/streams.h"
 
 #include <ktr/reader.h>
 

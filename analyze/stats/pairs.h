@@ -15,7 +15,7 @@
 #ifndef ANALYZE_PAIRS_H
 #define ANALYZE_PAIRS_H
 
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 
 #define KTR__PAIR_BYTES 160
 #define KTR__PAIRS_MAX  16

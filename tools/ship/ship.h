@@ -15,7 +15,7 @@
 #define SHIP_H
 
 #include "analyze/read/trace_head.h"
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 #include "tools/fleet/folder.h"
 #include "tools/fleet/frame.h"
 #include "tools/fleet/schema.h"

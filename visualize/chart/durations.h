@@ -8,7 +8,7 @@
 
 #include "analyze/stats/histogram.h"
 #include "analyze/stats/pairs.h"
-#include "analyze/stats/streams.h"
+#include "analyze/spans/streams.h"
 #include "visualize/chart/plot.h"
 #include "visualize/model/label.h"
 

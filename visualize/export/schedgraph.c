@@ -7,7 +7,7 @@
 
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 #include "conf/kit/array.h"
 #include "visualize/export/export_args.h"
 #include "visualize/model/keymap.h"

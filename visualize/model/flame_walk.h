@@ -12,7 +12,7 @@
 #define VISUALIZE_FLAME_WALK_H
 
 #include "analyze/stats/sampler.h"
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 #include "visualize/model/flame.h"
 
 #include <ktr/reader.h>

@@ -5,7 +5,7 @@
 #ifndef VISUALIZE_LOSSES_H
 #define VISUALIZE_LOSSES_H
 
-#include "analyze/stats/streams.h"
+#include "analyze/spans/streams.h"
 #include "visualize/model/levels.h"
 
 #include <ktr/reader.h>

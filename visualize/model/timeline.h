@@ -18,7 +18,7 @@
 #define VISUALIZE_TIMELINE_H
 
 #include "analyze/stats/calls.h"
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 #include "visualize/model/losses.h"
 #include "visualize/model/rows.h"
 

@@ -62,7 +62,7 @@ static uint32_t filter_rate(const struct ktr__session_rw *session)
 
 /* ---- what is wanted ---- */
 
-/* Beside its format stands how long ago it was, in the words that readers know: analyze/stats/spans.c. */
+/* Beside its format stands how long ago it was, in the words that readers know: analyze/spans/spans.c. */
 void ktr__fbt_filter_scope(struct ktr__fbt_function *function)
 {
 	struct ktr__fbt_scope *scope = function->scope;

@@ -3,7 +3,7 @@
 """spans.py KTR TRACE: report, sql, timeline, page, folded, Chrome and Perfetto show the same spans and states.
 
 What they should show is worked out here from the events and losses alone, in the plainest way, by the rules of
-analyze/stats/spans.h. TRACE.who tells of each thread its process, when it ended and when its process did (0: not).
+analyze/spans/spans.h. TRACE.who tells of each thread its process, when it ended and when its process did (0: not).
 """
 import base64
 import collections

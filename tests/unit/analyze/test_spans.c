@@ -2,7 +2,7 @@
 /* STARTs and STOPs, states and losses, in every order that makes trouble. */
 #include "tests/unit/suite.h"
 
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 #include "analyze/read/tables.h"
 #include "ktr/session/kernel_event.h"
 

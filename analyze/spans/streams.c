@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/stats/streams.h"
+#include "analyze/spans/streams.h"
 
 #include "conf/kit/array.h"
 

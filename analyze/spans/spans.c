@@ -10,13 +10,13 @@
  * those of rings that the threads at its ends have recorded to. Only whether a scope that is in the way may have
  * ended unseen is asked of all rings: its thread may have been anywhere meanwhile.
  */
-#include "analyze/stats/spans.h"
+#include "analyze/spans/spans.h"
 
 #include "analyze/derive/derive.h"
 #include "analyze/read/tables.h"
 #include "analyze/stats/ends.h"
-#include "analyze/stats/spans_open.h"
-#include "analyze/stats/streams.h"
+#include "analyze/spans/spans_open.h"
+#include "analyze/spans/streams.h"
 #include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 #include "ktr/session/kernel_event.h"
@@ -71,7 +71,8 @@ static struct ktr_event_bytes spans_bytes(const struct ktr_event *event, int arg
  * What the event says about its span; the end that it does not tell stays zero. Field by field: a record that is
  * returned is copied as often as it is handed on.
  */
-static void spans_describe(struct ktr__span *span, const struct ktr_event *event, const struct ktr__spans_site *known)
+static void spans_describe(struct ktr__span *span, const struct ktr_event *event,
+			   const struct ktr__spans_site *known)
 {
 	const struct ktr_reader_site *site = event->site;
 
@@ -449,7 +450,8 @@ int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 	span.told_ns = span.from_ns = spans->now_ns;
 	if (kind == KTR_KIND_STATE)
 		return spans_state(spans, &span, known->how);
-	return kind == KTR_KIND_START ? spans_start(spans, &span, known->how) : spans_stop(spans, &span, known->how);
+	return kind == KTR_KIND_START ? spans_start(spans, &span, known->how)
+				      : spans_stop(spans, &span, known->how);
 }
 
 int ktr__spans_mark(struct ktr__spans *spans, const struct ktr__span_mark *mark)

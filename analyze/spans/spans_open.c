@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/stats/spans_open.h"
+#include "analyze/spans/spans_open.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #ifndef ANALYZE_SPANS_OPEN_H
 #define ANALYZE_SPANS_OPEN_H
 
-#include "analyze/stats/spans.h"
-#include "analyze/stats/streams.h"
+#include "analyze/spans/spans.h"
+#include "analyze/spans/streams.h"
 
 #include <stdlib.h>
 
