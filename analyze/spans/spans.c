@@ -560,3 +560,34 @@ void ktr__spans_follow(struct ktr__spans *spans, ktr__span_begin_fn *begin)
 {
 	spans->begin = begin;
 }
+
+int ktr__spans_new(struct ktr__spans **out, uint64_t begin_ns, ktr__span_fn *call, void *context)
+{
+	struct ktr__spans *spans = calloc(1, sizeof(*spans));
+
+	*out = NULL;
+	if (!spans)
+		return -ENOMEM;
+	if (ktr__spans_make(spans)) {
+		free(spans);
+		return -ENOMEM;
+	}
+	spans->call = call;
+	spans->context = context;
+	spans->begin_ns = begin_ns;
+	spans->exit_ns = UINT64_MAX;
+	*out = spans;
+	return 0;
+}
+
+void ktr__spans_free(struct ktr__spans *spans)
+{
+	if (!spans)
+		return;
+	ktr__spans_drop(spans);
+	ktr__streams_free(&spans->streams);
+	free(spans->thread);
+	free(spans->site);
+	free(spans->loss);
+	free(spans);
+}

@@ -50,25 +50,11 @@ int ktr__spans_close(struct ktr__spans *spans, struct ktr__spans_open *open, uin
 	return ktr__spans_over(spans, open, to_ns, end_thread, flags);
 }
 
-int ktr__spans_new(struct ktr__spans **out, uint64_t begin_ns, ktr__span_fn *call, void *context)
+int ktr__spans_make(struct ktr__spans *spans)
 {
-	struct ktr__spans *spans = calloc(1, sizeof(*spans));
-
-	*out = spans;
-	if (!spans)
-		return -ENOMEM;
-	spans->call = call;
-	spans->context = context;
-	spans->begin_ns = begin_ns;
-	spans->exit_ns = UINT64_MAX;
 	spans->n_buckets = SPANS_OPEN_BUCKETS;
 	spans->bucket = calloc(spans->n_buckets, sizeof(*spans->bucket));
-	if (!spans->bucket) {
-		free(spans);
-		*out = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	return spans->bucket ? 0 : -ENOMEM;
 }
 
 static void spans_open_free(struct ktr__spans_open *open, int by_age)
@@ -79,16 +65,9 @@ static void spans_open_free(struct ktr__spans_open *open, int by_age)
 	}
 }
 
-void ktr__spans_free(struct ktr__spans *spans)
+void ktr__spans_drop(struct ktr__spans *spans)
 {
-	if (!spans)
-		return;
 	spans_open_free(spans->oldest, 1);
 	spans_open_free(spans->spare, 0);
-	ktr__streams_free(&spans->streams);
 	free(spans->bucket);
-	free(spans->thread);
-	free(spans->site);
-	free(spans->loss);
-	free(spans);
 }

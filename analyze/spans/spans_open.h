@@ -76,6 +76,10 @@ struct ktr__spans {
 	uint32_t n_sites;
 };
 
+/* The table, empty: 0 or -ENOMEM. And all that is in it, or was, is freed. */
+int ktr__spans_make(struct ktr__spans *spans);
+void ktr__spans_drop(struct ktr__spans *spans);
+
 /* Doubles the table; failing is no harm but to speed. */
 void ktr__spans_grow(struct ktr__spans *spans);
 
