@@ -15,6 +15,7 @@
 
 #include "analyze/filter/filter.h"
 #include "analyze/read/tables.h"
+#include "analyze/stats/ends.h"
 
 #include <ktr/reader.h>
 
@@ -117,6 +118,7 @@ static inline int ktr__source_wants(struct ktr__event_source *source, const stru
 	    ktr__filter_pass(source->filter, event))
 		return 1;
 	source->n_filtered++;
+	ktr__ends_see(event->thread, event->time_ns);
 	return 0;
 }
 

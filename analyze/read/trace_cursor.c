@@ -218,7 +218,8 @@ static int trace_cursor_asks(void *context, uint32_t site)
 /*
  * Events that the filter does not let pass are passed over where they lie, if that can be told by their site, or by
  * their numbers; where n_counted is not NULL, those that it lets pass as well, each of which raises it. Does the
- * filter let the next one pass? 0 also where that is not known yet.
+ * filter let the next one pass? 0 also where that is not known yet. Threads that have no end of their own end with
+ * their last event, which may be one of these.
  */
 static int trace_cursor_sieve(struct ktr__trace_cursor *t, uint64_t *n_counted)
 {
@@ -227,17 +228,22 @@ static int trace_cursor_sieve(struct ktr__trace_cursor *t, uint64_t *n_counted)
 				    .event = &t->c.event,
 				    .asks = trace_cursor_asks,
 				    .context = t,
-				    .counts = n_counted != NULL };
+				    .counts = n_counted != NULL,
+				    .by_thread = source->tables.n_vague != 0 };
 	uint32_t n;
 
 	if (t->walk.time_ns < t->limit_ns || source->n_sieve < t->walk.n_programs)
 		return 0;
 	t->c.event.cpu = t->head.cpu;
-	n = ktr__walk_sieve(&t->walk, &sieve, source->end_ns);
-	t->n_decoded += n;
-	source->n_filtered += n - sieve.n_counted;
-	if (n_counted)
-		*n_counted += sieve.n_counted;
+	do {
+		n = ktr__walk_sieve(&t->walk, &sieve, source->end_ns);
+		t->n_decoded += n;
+		source->n_filtered += n - sieve.n_counted;
+		if (n_counted)
+			*n_counted += sieve.n_counted;
+		if (n && sieve.by_thread)
+			ktr__ends_see(ktr__trace_thread(t, sieve.word, t->walk.time_ns), t->walk.time_ns);
+	} while (n && sieve.by_thread && !sieve.wanted);
 	return sieve.wanted;
 }
 

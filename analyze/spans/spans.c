@@ -520,7 +520,7 @@ static struct spans_last spans_last(struct ktr__spans_open *open, uint32_t numbe
 
 	if (left_ns && left_ns < open->span.from_ns)
 		left_ns = open->span.from_ns;
-	if (left_ns && left_ns < end_ns)
+	if (left_ns && left_ns <= end_ns)
 		return (struct spans_last){ left_ns, number, KTR__SPAN_LEFT, open };
 	return (struct spans_last){ end_ns, number, 0, open };
 }

@@ -61,7 +61,8 @@ n_programs=0
 # The next program, and its trace.
 program_start() {
 	n_programs=$((n_programs + 1))
-	KTR_MASK=all KTR_FILE=traces/t$n_programs KTR_ROTATE_SIZE=256K KTR_ROTATE_KEEP=1000 ./host <in 7>&- 8>&- 9>&- &
+	KTR_MASK=all KTR_FILE=traces/t$n_programs KTR_ROTATE_SIZE=256K KTR_ROTATE_KEEP=1000 KTR_DEAD_SESSIONS=10000 \
+		KTR_DEAD_BYTES=8G ./host <in 7>&- 8>&- 9>&- &
 	program=$!
 	await '[ -e traces/t'$n_programs'/metadata ]'
 }
@@ -171,14 +172,14 @@ while :; do
 		;;
 	connection)
 		random 3
-		[ -e cut ] || echo "$r" | tr 012 bwa | sed 's/b/before/; s/w/within/; s/^a/after/' >cut
+		[ -e cut ] || { echo "$r" | tr 012 bwa | sed 's/b/before/; s/w/within/; s/^a/after/' >cut.made && mv cut.made cut; }
 		i=0
 		while [ -e cut ] && [ $i -lt 100 ]; do
 			kill -0 $shipper 2>/dev/null || ship_any
 			sleep 0.05
 			i=$((i + 1))
 		done
-		n_cut=$((n_cut + 1))
+		[ -e cut ] || n_cut=$((n_cut + 1))
 		;;
 	esac
 	is "double after $what" "$(ask "SELECT count() - uniqExact(trace, stream, idx) FROM ktr.events WHERE ts > (toUInt32(now()) - 60) * 1000000000")" 0

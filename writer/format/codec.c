@@ -382,12 +382,13 @@ static inline const uint8_t *codec_pass_head(const struct ktr__walk *walk, const
 	return at + used;
 }
 
-uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint64_t until_ns)
+static inline uint32_t codec_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint64_t until_ns,
+				   int by_thread)
 {
 	const struct ktr__walk from = *walk; /* of which the compiler knows that nothing changes it */
 	const uint8_t *at = from.at, *args, *end;
 	uint64_t time_ns = from.time_ns, ns;
-	uint32_t n = 0, n_counted = 0, site;
+	uint32_t n = 0, n_counted = 0, word = 0, site;
 	int asked;
 
 	sieve->wanted = 0;
@@ -397,8 +398,9 @@ uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint6
 
 		args = codec_pass_head(&from, at, time_ns, until_ns, &site, &ns);
 		what = args ? sieve->site[site] : 0;
-		if (!what)
+		if (!what || (by_thread && n && word != (ktr__load32(args - 4) & ~KTR_WORD_APPROX)))
 			break;
+		word = ktr__load32(args - 4) & ~KTR_WORD_APPROX;
 		program = &from.programs[site];
 		if (what & KTR__SIEVE_ASK) {
 			sieve->event->time_ns = ns;
@@ -423,7 +425,13 @@ uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint6
 	walk->time_ns = time_ns;
 	walk->n_left -= n;
 	sieve->n_counted = n_counted;
+	sieve->word = word;
 	return n;
+}
+
+uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint64_t until_ns)
+{
+	return sieve->by_thread ? codec_sieve(walk, sieve, until_ns, 1) : codec_sieve(walk, sieve, until_ns, 0);
 }
 
 void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,

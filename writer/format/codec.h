@@ -92,7 +92,9 @@ struct ktr__sieve {
 	int (*asks)(void *context, uint32_t site); /* 1: it is wanted, 0: it is not; -1: that is not known */
 	void *context;
 	int counts;	    /* 1: those that `asks` wants are counted, and passed over as well */
+	int by_thread;	    /* 1: one thread's only, whose events the next call goes on with */
 	uint32_t n_counted; /* filled */
+	uint32_t word;	    /* filled by_thread, where any are passed over: the thread's */
 	int wanted; /* filled: 1: the event that was come to is */
 };
 

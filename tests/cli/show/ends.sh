@@ -62,6 +62,35 @@ unseen='raw thread'
 looks "$dir/snapshot"
 looks -s ends
 
+# A program that was killed ended with its last event, whatever is asked of its spans, and be it the trace's last one.
+cat >"$dir/killed.c" <<'C'
+#include <ktr.h>
+#include <signal.h>
+#include <unistd.h>
+int main(void)
+{
+	KTR_SCOPE(KTR_NET, "request");
+	for (int i = 0; i < 20; i++) {
+		CTR1(KTR_GEN, "step %d", i);
+		usleep(i % 5 ? 0 : 60000);
+	}
+	raise(SIGKILL);
+}
+C
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude "$dir/killed.c" "$O/lib/libktr.a" -lpthread -o "$dir/killed" || exit 1
+killed() {
+	status 0 "$ktr" sql --csv "$1" "SELECT max(e.time) - min(s.time), max(s.dur), max(s.unsure) FROM events e, spans s"
+	is "$1: a span of a program that was killed" "$(tail -n 1 "$dir/out" | tr -d '\r' | sed 's/^\([0-9]*\),\1,0$/agree/')" agree
+	status 0 "$ktr" sql --csv "$1" "SELECT dur FROM spans"
+	alone=$(tail -n 1 "$dir/out" | tr -d '\r')
+	status 0 "$ktr" report --json "$1"
+	is "$1: by ktr report" "$(python3 -c 'import json, sys; print([s["open_ns"] + s.get("total_ns", 0) for s in json.load(open(sys.argv[1]))["spans"]])' "$dir/out")" "[$alone]"
+}
+for session in 0 4; do
+	KTR_DEAD_SESSIONS=$session KTR_FILE="$dir/killed$session" KTR_MASK=all "$dir/killed" 2>/dev/null
+	killed "$dir/killed$session"
+done
+
 # Viewers get the same lengths.
 status 0 "$ktr" export chrome -o "$dir/chrome" "$dir/t"
 python3 - "$dir/chrome" >"$dir/out" 2>&1 <<'END' || fail "chrome: $(cat "$dir/out")"
