@@ -110,7 +110,8 @@ static inline int reader_step(struct ktr_reader *reader)
 	}
 	if (is_over)
 		return reader->source.follow && !reader->over ? KTR_READ_WAIT : KTR_READ_END;
-	if (reader->merge.heap[0].cursor->seen_ns > reader->mature_ns && ktr__reader_is_early(reader))
+	if ((reader->is_patient || reader->merge.heap[0].cursor->seen_ns > reader->mature_ns) &&
+	    ktr__reader_is_early(reader))
 		return KTR_READ_WAIT;
 	reader->last = reader->merge.heap[0].cursor;
 	if (reader->source.follow)

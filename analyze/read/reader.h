@@ -111,6 +111,13 @@ int ktr__reader_sweep_said(struct ktr_reader *reader);
 typedef void ktr__reader_watch_fn(void *context, uint64_t time_ns, uint64_t n_events, uint64_t n_bytes);
 void ktr__reader_watch(struct ktr_reader *reader, ktr__reader_watch_fn *watch, void *context);
 
+/*
+ * A trace that is followed is handed out in the order of time from here on, whatever its writer is kept from: what
+ * is older than an event and still in the rings is waited for as long as the trace is written. Of one whose session
+ * is not at hand it is waited for a while, as ever, but longer.
+ */
+void ktr__reader_be_patient(struct ktr_reader *reader);
+
 /* [bytes] of packets that its whole walk has; 0 for a session. */
 uint64_t ktr__reader_bytes(const struct ktr_reader *reader);
 

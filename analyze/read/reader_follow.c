@@ -7,6 +7,7 @@
  * time: clocks of events drift.
  */
 #include "analyze/follow/writer_progress.h"
+#include "analyze/read/reader.h"
 #include "analyze/read/reader_inside.h"
 #include "analyze/read/trace_set.h"
 #include "analyze/read/trace_source.h"
@@ -22,11 +23,19 @@
 #define READER_FOLLOW_HOLD_NS	 45000000ull
 #define READER_FOLLOW_HOLD_RINGS 500000ull   /* [ns] */
 #define READER_FOLLOW_HOLD_LATE	 500000000ull /* [ns] a writer that is late is waited for so long */
+#define READER_FOLLOW_HOLD_PATIENT 2000000000ull /* [ns] without a session */
 #define READER_FOLLOW_LOOK_NS	 8000000ull   /* between two looks whether a writer has come so far */
 
 static uint64_t reader_follow_hold(const struct ktr_reader *reader)
 {
-	return reader->source.set ? READER_FOLLOW_HOLD_NS : READER_FOLLOW_HOLD_RINGS;
+	if (!reader->source.set)
+		return READER_FOLLOW_HOLD_RINGS;
+	return reader->is_patient ? READER_FOLLOW_HOLD_PATIENT : READER_FOLLOW_HOLD_NS;
+}
+
+void ktr__reader_be_patient(struct ktr_reader *reader)
+{
+	reader->is_patient = reader->source.follow;
 }
 
 int ktr__reader_is_early(struct ktr_reader *reader)
@@ -40,6 +49,9 @@ int ktr__reader_is_early(struct ktr_reader *reader)
 		return 0;
 	if (progress && ktr__writer_progress_is_oldest(progress, source, top, source->n_cursors - reader->merge.n))
 		return 0;
+	/* Its writer will have what the rings have; when one is gone, the next look finds all that there is. */
+	if (progress && reader->is_patient && reader->n_last_looks < 2)
+		return 1;
 	reader->mature_ns = reader->looked_ns > hold ? reader->looked_ns - hold : 0;
 	return top->seen_ns > reader->mature_ns;
 }
@@ -64,6 +76,7 @@ static int reader_follow_refresh(struct ktr_reader *reader)
 	struct ktr__event_source *source = &reader->source;
 	unsigned n_cursors = source->n_cursors;
 	uint64_t now = ktr__watch_now(), n_events = source->info.last_ns;
+	const struct ktr__trace_head *head;
 	int rc = ktr__reader_move(reader);
 
 	reader->looked_ns = now;
@@ -76,6 +89,8 @@ static int reader_follow_refresh(struct ktr_reader *reader)
 		rc = ktr__merge_room(&reader->merge, source->n_cursors);
 	if (rc >= 0)
 		rc = ktr__reader_resume(reader);
+	head = ktr__reader_head(reader);
+	reader->n_last_looks += head && (!head->is_written || head->has_ended);
 	ktr__watch_busy(&reader->watch, reader->merge.n || source->info.last_ns != n_events);
 	return rc;
 }

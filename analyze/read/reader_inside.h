@@ -23,6 +23,8 @@ struct ktr_reader {
 	char *code_folder;            /* owned, with them; NULL: it is no trace */
 	struct ktr__watch watch;      /* follow */
 	uint64_t mature_ns;           /* follow: what was seen before may be handed out */
+	int is_patient;               /* follow: nothing is handed out before what is older than it */
+	unsigned n_last_looks;        /* follow: looks since its writer is known to be gone, that one too */
 	uint64_t looked_ns;           /* follow: when it was looked for more last; 0: never */
 	int over;                     /* follow: nothing more will come */
 	uint8_t *args;		      /* owned, by site: which arguments are wanted; NULL: all are */

@@ -65,7 +65,8 @@ static void ship_walk_uuid(struct ship *ship)
 
 /*
  * What a trace that is being written has in its files is shipped, not what the rings of its session hold besides:
- * that may be overwritten there before it is written.
+ * that may be overwritten there before it is written. It comes in the order of time, however late the writer is: by
+ * that order another walk makes the same spans of what has gone already.
  */
 static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
 {
@@ -79,6 +80,7 @@ static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
 	}
 	if (rc)
 		return rc;
+	ktr__reader_be_patient(ship->reader);
 	ship->info = ktr_reader_info(ship->reader);
 	ship->head = ktr__reader_head(ship->reader);
 	ship->until_ns = ship->is_followed ? ship->info->last_ns : 0;
