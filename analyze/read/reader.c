@@ -302,6 +302,11 @@ const struct ktr__trace_head *ktr__reader_head(const struct ktr_reader *reader)
 	return set ? &set->member[set->n - 1].head : NULL;
 }
 
+int ktr__reader_lives(const struct ktr_reader *reader)
+{
+	return reader->source.feed && ktr__ends_lives(&reader->source.tables);
+}
+
 /* The one that was handed out last is in front. */
 unsigned ktr__reader_cursor(const struct ktr_reader *reader)
 {

@@ -131,6 +131,12 @@ const struct ktr__tables *ktr__reader_tables(const struct ktr_reader *reader);
 const struct ktr__trace_head *ktr__reader_head(const struct ktr_reader *reader);
 
 /*
+ * Does a process of the session that a trace is read with live, as far as was known when it was opened? 0 where it
+ * is read alone.
+ */
+int ktr__reader_lives(const struct ktr_reader *reader);
+
+/*
  * Where the event that was handed out last comes from: the number of its cursor, of which there may be two for one
  * stream, and the name of the stream, "cpu_0.keep", which a session has, too, as its trace would call it.
  */

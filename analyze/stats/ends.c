@@ -49,6 +49,14 @@ uint64_t ktr__ends_gone(const struct ktr_reader_thread *thread)
 	return process && !process->end.exit_ns ? process->end.gone_ns : 0;
 }
 
+int ktr__ends_lives(const struct ktr__tables *tables)
+{
+	for (uint32_t i = 0; i < tables->n_processes; i++)
+		if (tables->process[i] && !ends_of(&tables->process[i]->end))
+			return 1;
+	return 0;
+}
+
 static int ends_compare(const void *a, const void *b)
 {
 	const struct ktr__process *x = *(struct ktr__process *const *)a, *y = *(struct ktr__process *const *)b;

@@ -24,6 +24,9 @@ uint64_t ktr__ends_process(const struct ktr_reader_thread *thread);
 /* [ns] When it was found gone, where its end is not exact, or KTR__END_GONE; 0: its end is, or it lives. */
 uint64_t ktr__ends_gone(const struct ktr_reader_thread *thread);
 
+/* Is there a process of which no end is known? */
+int ktr__ends_lives(const struct ktr__tables *tables);
+
 /* The row as it may be written: tables hand out what is only to be read. */
 static inline struct ktr__thread *ktr__ends_row(const struct ktr_reader_thread *thread)
 {

@@ -36,6 +36,8 @@
 #define SHIP_WALK_WAITS	  5   /* without an event: a trace that is being written has no more just now,
 	or has ended */
 #define SHIP_WALK_GONE	  25u  /* likewise, where the trace has no name any more: it was removed */
+#define SHIP_WALK_DYING	  20u  /* times SHIP_WALK_DYING_NS: so long may a program take that was killed */
+#define SHIP_WALK_DYING_NS 50000000
 #define SHIP_WALK_LOOKS	  256u /* [events] between two looks whether a batch is full, or it is time */
 
 static uint64_t ship_walk_now(void)
@@ -68,19 +70,41 @@ static void ship_walk_uuid(struct ship *ship)
  * that may be overwritten there before it is written. It comes in the order of time, however late the writer is: by
  * that order another walk makes the same spans of what has gone already.
  */
-static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
+static int ship_walk_open_written(struct ship *ship, struct ktr_error *err)
 {
 	const struct ktr_reader_options follow = { .size = sizeof(follow), .follow = 1 };
+	int rc;
+
+	ktr_reader_close(ship->reader);
+	rc = ktr_reader_open(ship->path, &follow, &ship->reader, err);
+	if (!rc)
+		ktr__reader_be_patient(ship->reader);
+	return rc;
+}
+
+/*
+ * A program that was killed is gone piece by piece, its writer among the first: it is waited for, because what it
+ * was doing ends when it does. One that lives on without a writer is not waited for any longer.
+ */
+static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
+{
 	int rc = ktr_reader_open(ship->path, NULL, &ship->reader, err);
 
-	ship->is_followed = !rc && ktr__reader_head(ship->reader) && ktr__reader_head(ship->reader)->is_written;
-	if (ship->is_followed) {
+	for (unsigned tries = 0; !rc; tries++) {
+		const struct ktr__trace_head *head = ktr__reader_head(ship->reader);
+
+		ship->is_followed = head && head->is_written;
+		if (ship->is_followed || !head || head->has_ended || tries == SHIP_WALK_DYING ||
+		    !ktr__reader_lives(ship->reader))
+			break;
 		ktr_reader_close(ship->reader);
-		rc = ktr_reader_open(ship->path, &follow, &ship->reader, err);
+		nanosleep(&(struct timespec){ 0, SHIP_WALK_DYING_NS }, NULL);
+		rc = ktr_reader_open(ship->path, NULL, &ship->reader, err);
 	}
+	if (!rc && ship->is_followed)
+		rc = ship_walk_open_written(ship, err);
 	if (rc)
 		return rc;
-	ktr__reader_be_patient(ship->reader);
 	ship->info = ktr_reader_info(ship->reader);
 	ship->head = ktr__reader_head(ship->reader);
 	ship->until_ns = ship->is_followed ? ship->info->last_ns : 0;
