@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 failed=0
-[ $# -gt 0 ] || set -- ship fetch questions follow late faults fuzz views kills replicated grow
+[ $# -gt 0 ] || set -- ship fetch questions follow late faults fuzz views cluster kills replicated grow
 for name; do
 	case $name in
 	replicated) REPLICATED=1 sh tests/fleet/kills.sh ;;

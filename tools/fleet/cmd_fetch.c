@@ -2,6 +2,7 @@
 /* ktr fetch: a window of what was shipped, back as a trace. */
 #include "tools/command.h"
 #include "tools/fleet/answer_table.h"
+#include "tools/fleet/cluster.h"
 #include "tools/fleet/fetch_events.h"
 #include "tools/fleet/fetch_skeleton.h"
 #include "tools/fleet/native.h"
@@ -81,7 +82,7 @@ static int fetch_ask(struct store *store, struct native_buffer *query, struct st
 	memset(answer, 0, sizeof(*answer));
 	if (query->failed)
 		rc = ktr_error_set(err, ENOMEM, "no memory");
-	else if (store_ask_patiently(store, (char *)query->at, answer) != STORE_DONE)
+	else if (cluster_ask(store, (char *)query->at, answer) != STORE_DONE)
 		rc = store_explain(store, answer, err);
 	native_buffer_free(query);
 	return rc;
@@ -202,6 +203,8 @@ static int fetch_run(struct fetch *fetch, const struct fetch_command *c, struct 
 	const char *trace = c->trace;
 	int rc = store_greet(fetch->store, err);
 
+	if (!rc)
+		rc = cluster_look(fetch->store, err);
 	if (!rc && c->slowest) {
 		rc = fetch_slowest(fetch, c->slowest, c->host, trace, err);
 		trace = fetch->trace;
@@ -249,13 +252,15 @@ static int cmd_fetch(int argc, char **argv)
 	if (store_open(&store, argv[0], argv[optind], &c.store, &err))
 		return fail_with(argv[0], &err);
 	fetch_run(&fetch, &c, &err);
+	if (!err.code) {
+		fprintf(stderr, "ktr: %s: %" PRIu64 " events of ", c.output, fetch.n_events);
+		print_visible(stderr, fetch.host);
+		fprintf(stderr, ", %" PRIu64 " lost; next: ktr dump %s\n", fetch.n_lost, c.output);
+	}
+	/* A trace that is there is on a shard that is: what is slowest may be on another one. */
+	rc = c.slowest || err.code ? cluster_status(&store) : 0;
 	store_close(&store);
-	if (err.code)
-		return fail_with(argv[0], &err);
-	fprintf(stderr, "ktr: %s: %" PRIu64 " events of ", c.output, fetch.n_events);
-	print_visible(stderr, fetch.host);
-	fprintf(stderr, ", %" PRIu64 " lost; next: ktr dump %s\n", fetch.n_lost, c.output);
-	return 0;
+	return err.code ? fail_with(argv[0], &err) : rc;
 }
 
 COMMAND(fetch, "fetch a window of what was shipped as a trace", cmd_fetch);

@@ -3,6 +3,7 @@
 #include "tools/command.h"
 #include "tools/fleet/answer_chart.h"
 #include "tools/fleet/answer_table.h"
+#include "tools/fleet/cluster.h"
 #include "tools/fleet/local.h"
 #include "tools/fleet/questions.h"
 #include "tools/fleet/store.h"
@@ -13,6 +14,7 @@
 #include <ktr/conf.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,19 +75,25 @@ static int fleet_ask(const struct fleet_command *c, struct store *store, const s
 		     struct answer_table *table, struct store_answer *answer, struct ktr_error *err)
 {
 	struct native_buffer query = { 0 };
-	int rc = question_query(question, c->store.database, c->value, c->n_values, &query);
+	int with_shards = store->is_spread && question == question_find("basis"), rc;
+	char shards[160];
 
 	memset(answer, 0, sizeof(*answer));
 	memset(table, 0, sizeof(*table));
+	snprintf(shards, sizeof(shards), "SELECT *, toUInt64(%" PRIu64 ") AS shards, toUInt64(%" PRIu64
+		 ") AS shards_unavailable FROM (", store->n_shards, store->n_away);
+	native_buffer_text(&query, with_shards ? shards : "");
+	rc = question_query(question, c->store.database, c->value, c->n_values, &query);
 	if (!rc) {
 		query.n--; /* its NUL */
+		native_buffer_text(&query, with_shards ? ") " : "");
 		native_buffer_text(&query, "FORMAT TabSeparatedWithNamesAndTypes");
 		native_buffer_add(&query, "", 1);
 		rc = query.failed ? -ENOMEM : 0;
 	}
 	if (rc)
 		ktr_error_set(err, -rc, "no memory");
-	else if (store_ask_patiently(store, (char *)query.at, answer) != STORE_DONE)
+	else if (cluster_ask(store, (char *)query.at, answer) != STORE_DONE)
 		rc = store_explain(store, answer, err);
 	else if ((rc = answer_table_take(table, answer->bytes)) != 0)
 		ktr_error_set(err, -rc, "%s: its answer makes no sense", store->shown);
@@ -149,13 +157,22 @@ static int fleet_run(const struct fleet_command *c, struct store *store, const s
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct answer_table table = { 0 }, basis = { 0 };
 	struct store_answer answer = { 0 }, rests = { 0 };
+	uint64_t n_away;
 	int rc = store_greet(store, &err);
 
 	if (!rc)
-		rc = fleet_ask(c, store, question, &table, &answer, &err);
+		rc = cluster_look(store, &err);
 	if (!rc)
+		rc = fleet_ask(c, store, question, &table, &answer, &err);
+	for (n_away = UINT64_MAX; !rc && n_away != store->n_away;) {
+		n_away = store->n_away;
+		answer_table_free(&basis);
+		store_answer_free(&rests);
 		rc = fleet_ask(c, store, question_find("basis"), &basis, &rests, &err);
+	}
 	rc = rc ? fail_with(store->command, &err) : fleet_print(c, question->name, &table, &basis);
+	if (!rc)
+		rc = cluster_status(store);
 	answer_table_free(&table);
 	answer_table_free(&basis);
 	store_answer_free(&answer);

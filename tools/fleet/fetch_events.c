@@ -6,6 +6,8 @@
  */
 #include "tools/fleet/fetch_events.h"
 
+#include "tools/fleet/cluster.h"
+
 #include "analyze/print/unfinished.h"
 #include "analyze/read/reader.h"
 #include "analyze/read/tables.h"
@@ -66,7 +68,7 @@ static int fetch_events_count(struct fetch *fetch, uint64_t *n, struct ktr_error
 	native_buffer_add(&query, "", 1);
 	if (query.failed)
 		rc = ktr_error_set(err, ENOMEM, "no memory");
-	else if (store_ask_patiently(fetch->store, (char *)query.at, &answer) != STORE_DONE)
+	else if (cluster_ask(fetch->store, (char *)query.at, &answer) != STORE_DONE)
 		rc = store_explain(fetch->store, &answer, err);
 	else if (store_number(&answer, n))
 		rc = ktr_error_set(err, EPROTO, "%s does not answer with a number", fetch->store->shown);

@@ -8,6 +8,8 @@
  */
 #include "tools/fleet/schema.h"
 
+#include "tools/fleet/cluster.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -212,6 +214,29 @@ static void schema_create_again(const struct schema_form *form, struct native_bu
 #define SCHEMA_VIEWS   (sizeof(schema_views) / sizeof(*schema_views))
 #define SCHEMA_SELECTS (sizeof(schema_selects) / sizeof(*schema_selects))
 
+/* Table i of those of all shards, in a database of their own. 0 or -ENOENT. */
+static int schema_create_spread(const struct schema_form *form, struct native_buffer *out, unsigned i)
+{
+	const char *name = i < SCHEMA_TABLES ? schema_name(i) : NULL;
+	char text[300];
+
+	if (i >= SCHEMA_TABLES && i < SCHEMA_TABLES + SCHEMA_VIEWS)
+		name = schema_views[i - SCHEMA_TABLES].name;
+	if (name)
+		snprintf(text, sizeof(text), "CREATE TABLE IF NOT EXISTS @" CLUSTER_SUFFIX ".%s AS @.%s ENGINE = "
+			 "Distributed(%s, @, %s)", name, name, form->cluster, name);
+	else if (i == SCHEMA_TABLES + SCHEMA_VIEWS)
+		snprintf(text, sizeof(text), "CREATE TABLE IF NOT EXISTS @" CLUSTER_SUFFIX ".shards AS system.one "
+			 "ENGINE = Distributed(%s, system, one)", form->cluster);
+	else if (i == SCHEMA_TABLES + SCHEMA_VIEWS + 1)
+		snprintf(text, sizeof(text), "CREATE VIEW IF NOT EXISTS @" CLUSTER_SUFFIX ".cluster AS SELECT "
+			 "uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = '%s'", form->cluster);
+	else
+		return -ENOENT;
+	schema_text(form, out, text);
+	return 0;
+}
+
 int schema_statement(const struct schema_form *form, unsigned i, struct native_buffer *out)
 {
 	char insert[80];
@@ -231,7 +256,11 @@ int schema_statement(const struct schema_form *form, unsigned i, struct native_b
 	else if (i == SCHEMA_SELECTS) {
 		snprintf(insert, sizeof(insert), "INSERT INTO @.schema (version) VALUES (%d)", SCHEMA_VERSION);
 		schema_text(form, out, insert);
-	} else
+	} else if (!form->cluster)
+		return -ENOENT;
+	else if ((i -= SCHEMA_SELECTS + 1) == 0)
+		schema_text(form, out, "CREATE DATABASE IF NOT EXISTS @" CLUSTER_SUFFIX);
+	else if (schema_create_spread(form, out, i - 1))
 		return -ENOENT;
 	native_buffer_add(out, "", 1);
 	return out->failed ? -ENOMEM : 0;

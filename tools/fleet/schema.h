@@ -100,6 +100,7 @@ struct schema_form {
 	const char *database;
 	int is_old;	   /* for 18.16: without codecs, TTL and what else it does not know */
 	int is_replicated; /* engines that keep copies, and know blocks that come again */
+	const char *cluster; /* over whose shards a database of CLUSTER_SUFFIX has these, too; NULL: none */
 };
 
 /* Statement i, without a semicolon, appended with a NUL. 0, -ENOENT after the last, or -ENOMEM. */

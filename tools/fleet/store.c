@@ -8,6 +8,8 @@
  */
 #include "tools/fleet/store.h"
 
+#include "tools/fleet/cluster.h"
+
 #include "conf/kit/utf8.h"
 #include "tools/fleet/curl_load.h"
 #include "tools/fleet/native.h"
@@ -157,9 +159,7 @@ int store_open(struct store *store, const char *command, const char *url, const 
 
 int store_check_database(const char *command, const struct store_options *options)
 {
-	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-
-	if (options->database[0] && !options->database[strspn(options->database, good)])
+	if (cluster_is_name(options->database))
 		return 0;
 	return usage_error(command, "--database %s: letters, digits and _", options->database);
 }
@@ -376,6 +376,11 @@ enum store_outcome store_ask(struct store *store, const char *query, store_sink_
 	/* Who may only read may not set anything. */
 	if (store->is_old && strncmp(query, "CREATE", 6) == 0)
 		store_parameter(&url, "allow_experimental_low_cardinality_type", "1");
+	/* A trace and all that is told of it are on one shard. */
+	if (store->is_spread)
+		store_parameter(&url, "distributed_product_mode", "local");
+	if (store->skips_shards)
+		store_parameter(&url, "skip_unavailable_shards", "1");
 	native_buffer_add(&url, "", 1);
 	if (url.failed) {
 		*answer = (struct store_answer){ .outcome = STORE_REFUSED, .text = "no memory" };

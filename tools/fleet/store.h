@@ -62,6 +62,9 @@ struct store {
 	char *shown;	      /* owned: as users are told it, "host:8123" */
 	int is_old;	      /* 18.16 and what came soon after: no tokens */
 	char version[32];
+	int is_spread;	      /* its database is of a cluster's shards (cluster.h), */
+	int skips_shards;     /* of which those that do not answer are left out: */
+	uint64_t n_shards, n_away; /* so many, of so many */
 };
 
 /* Parses the address, reads the password and loads libcurl. Asks nothing. 0 or -errno with err filled. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ktr ship: traces into the column store that is asked about many machines. */
 #include "tools/command.h"
+#include "tools/fleet/cluster.h"
 #include "tools/fleet/folder.h"
 #include "tools/filter_option.h"
 #include "tools/interrupt.h"
@@ -22,7 +23,7 @@
 
 struct ship_command {
 	struct store_options store;
-	const char *to, *host, *build, *state, *filter;
+	const char *to, *host, *build, *state, *filter, *cluster;
 	int schema; /* enum ship_schema */
 	uint64_t every_ns;
 	int create, replicated, spans, no_events, again, follow;
@@ -64,6 +65,8 @@ static const struct option_row ship_options_rows[] = {
 		    "print what makes the tables, and end; =18: for ClickHouse 18"),
 	OPTION_FLAG(0, "replicated", struct ship_command, replicated,
 		    "tables that keep copies, with the server's macros {shard} and {replica}"),
+	OPTION_TEXT(0, "cluster", "NAME", struct ship_command, cluster,
+		    "besides, a database of the tables of all shards of that cluster"),
 };
 
 static const struct options ship_options = {
@@ -81,7 +84,8 @@ static int ship_print_schema(const struct ship_command *c)
 {
 	const struct schema_form form = { .database = c->store.database,
 					  .is_old = c->schema == SHIP_SCHEMA_OLD,
-					  .is_replicated = c->replicated };
+					  .is_replicated = c->replicated,
+					  .cluster = c->cluster };
 	struct native_buffer text = { 0 };
 	int rc;
 
@@ -95,8 +99,8 @@ static int ship_print_schema(const struct ship_command *c)
 
 static int ship_create(const struct ship_command *c, struct store *store, struct ktr_error *err)
 {
-	const struct schema_form form = { .database = c->store.database, .is_old = store->is_old, .is_replicated =
-		c->replicated };
+	const struct schema_form form = { .database = c->store.database, .is_old = store->is_old,
+					  .is_replicated = c->replicated, .cluster = c->cluster };
 	struct native_buffer text = { 0 };
 	struct store_answer answer;
 	int rc = 0;
@@ -224,6 +228,10 @@ static int cmd_ship(int argc, char **argv)
 	rc = store_check_database(argv[0], &c.store);
 	if (rc)
 		return rc;
+	if (c.cluster && !cluster_is_name(c.cluster))
+		return usage_error(argv[0], "--cluster %s: letters, digits and _", c.cluster);
+	if (c.cluster && !c.schema && !c.create)
+		return usage_error(argv[0], "--cluster is for --create and --schema");
 	if (c.schema)
 		return ship_print_schema(&c);
 	if (!c.to)
