@@ -73,8 +73,8 @@ is "events" "$(ask "SELECT count(), uniqExact(stream, idx) FROM ktr.events" | tr
 	"$("$ktr" sql --csv trace "SELECT count(*), count(*) FROM events" 2>/dev/null | tail -n 1 | tr -d '\r')"
 # By what they are, for times are told of the clock of each: beside it, how long they take.
 ask "SELECT id, tid, count(), sum(dur) FROM ktr.spans WHERE open = 0 AND unsure = 0 GROUP BY id, tid ORDER BY id, tid" | tr '\t' , >got
-"$ktr" sql --csv trace "SELECT id, tid, count(dur), sum(dur) FROM spans WHERE NOT unsure AND dur IS NOT NULL GROUP BY id, tid ORDER BY id, tid" \
-	2>/dev/null | tail -n +2 | tr -d '\r' >want
+"$ktr" sql --csv trace "SELECT id, tid, count(dur), sum(dur) FROM spans WHERE NOT unsure AND dur IS NOT NULL
+		GROUP BY id, tid ORDER BY id, tid" 2>/dev/null | tail -n +2 | tr -d '\r' >want
 [ -s want ] || fail "there are no spans"
 cmp -s got want || fail "spans: $(diff got want | head -n 6)"
 is "spans of the view" "$(ask "SELECT countMerge(n), sumMerge(total) FROM ktr.span_minute")" \
