@@ -119,6 +119,8 @@ int ship_spans_put(struct ship *ship)
 	native_numbers(b, SPANS_HOST, b->n_rows, native_word_key(b, SPANS_HOST, ship->host), n);
 	native_numbers(b, SPANS_BUILD, b->n_rows, native_word_key(b, SPANS_BUILD, ship->build), n);
 	native_rows(b, n);
+	if (native_settles(b))
+		native_settle(b, frame_write);
 	ship->n_span_pending = 0;
 	return ship->span_day->where.failed ? -ENOMEM : 0;
 }
