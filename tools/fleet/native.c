@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define NATIVE_SETTLE_BYTES ((size_t)64 << 10) /* [bytes] fewer of a column are not packed by themselves */
+#define NATIVE_PACKED_BYTES ((size_t)4 << 20)  /* [bytes] room for those, which costs only as it is used */
 
 #define NATIVE_WORD_FLAGS 0x600u /* additional keys, and the dictionary is new */
 
@@ -416,6 +417,8 @@ static int native_piece_add(struct native_block *block, struct native_column *c,
 	size_t at = block->packed.n;
 	uint32_t i = block->n_pieces;
 
+	if (!at)
+		native_buffer_room(&block->packed, NATIVE_PACKED_BYTES);
 	if (ktr__array_grow(&block->piece, &block->piece_room, i, sizeof(*block->piece)) ||
 	    pack(&block->packed, c->data.at, c->data.n))
 		return -ENOMEM;

@@ -142,7 +142,7 @@ int native_names(const struct native_block *block, struct native_buffer *out);
  * Hands out the block in pieces, which lie where they are until it is cleared; same, not 0: so many bytes, again
  * and again, NATIVE_SAME_BYTES of them in a piece or the rest. 0 or -ENOMEM.
  */
-#define NATIVE_SAME_BYTES ((size_t)256 << 10)
+#define NATIVE_SAME_BYTES ((size_t)64 << 10)
 #define NATIVE_PACKED	  UINT_MAX /* as `same`: it was packed by native_settle() */
 typedef void native_put_fn(void *to, const void *bytes, size_t n, unsigned same);
 int native_pour(struct native_block *block, native_put_fn *put, void *to);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NATIVE_BUFFER_LEAPS ((size_t)256 << 10) /* [bytes] room grows faster up to here */
+
 void native_buffer_free(struct native_buffer *buffer)
 {
 	free(buffer->at);
@@ -17,8 +19,9 @@ uint8_t *native_buffer_grow(struct native_buffer *buffer, size_t n)
 
 	if (buffer->failed || n > SIZE_MAX / 4 - buffer->n)
 		return NULL;
+	/* What is not touched costs nothing: few copies are made of what there is. */
 	while (room < buffer->n + n)
-		room *= 2;
+		room *= room < NATIVE_BUFFER_LEAPS ? 8 : 2;
 	if (room != buffer->room) {
 		grown = realloc(buffer->at, room);
 		if (!grown) {
