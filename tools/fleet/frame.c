@@ -2,7 +2,8 @@
 /*
  * The methods are those of ClickHouse: enum CompressionMethodByte of its sources.
  *
- * What is short is gathered, and what is long packed where it lies: most columns of a large block are never copied.
+ * What is short is gathered, and what is long packed where it lies: most columns of a large block are never copied
+ * before they are packed.
  */
 #include "tools/fleet/frame.h"
 
@@ -56,44 +57,42 @@ int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n)
 	return 0;
 }
 
-/* Whole frames of bytes that repeat: what they come to is known from the one before. Returns how many bytes. */
-static size_t frame_same(struct frame_writer *w, const uint8_t *bytes, size_t n, unsigned same)
+/* A whole piece of bytes that repeat: what it comes to is known from the one before. 1, or 0: it is not. */
+static int frame_same(struct frame_writer *w, const uint8_t *bytes, size_t n, unsigned same)
 {
 	struct frame_known *known = w->known;
-	size_t done = 0;
 
-	if (!known || same > sizeof(known->bytes) || FRAME_BYTES % same)
+	if (!known || n != NATIVE_SAME_BYTES || same > sizeof(known->bytes))
 		return 0;
-	for (; n - done >= FRAME_BYTES; done += FRAME_BYTES) {
-		if (known->same != same || memcmp(known->bytes, bytes, same) != 0) {
-			known->frame.n = 0;
-			known->same = same;
-			memcpy(known->bytes, bytes, same);
-			w->failed |= frame_write(&known->frame, bytes, FRAME_BYTES);
-		}
-		native_buffer_add(w->out, known->frame.at, known->frame.n);
+	if (known->same != same || memcmp(known->bytes, bytes, same) != 0) {
+		known->frame.n = 0;
+		known->same = same;
+		memcpy(known->bytes, bytes, same);
+		w->failed |= frame_write(&known->frame, bytes, n);
 	}
-	return done;
+	native_buffer_add(w->out, known->frame.at, known->frame.n);
+	return 1;
+}
+
+/* What is in no frame yet comes before what follows. */
+static void frame_few(struct frame_writer *w)
+{
+	w->failed |= frame_write(w->out, w->few.at, w->few.n);
+	w->few.n = 0;
 }
 
 void frame_put(void *writer, const void *bytes, size_t n, unsigned same)
 {
 	struct frame_writer *w = writer;
-	size_t done = 0;
 
-	if (n >= FRAME_LONG) {
-		w->failed |= frame_write(w->out, w->few.at, w->few.n);
-		w->few.n = 0;
-		if (same)
-			done = frame_same(w, bytes, n, same);
-		w->failed |= frame_write(w->out, (const uint8_t *)bytes + done, n - done);
-		return;
-	}
-	if (w->few.n + n > FRAME_BYTES) {
-		w->failed |= frame_write(w->out, w->few.at, w->few.n);
-		w->few.n = 0;
-	}
-	native_buffer_add(&w->few, bytes, n);
+	if (same == NATIVE_PACKED || n >= FRAME_LONG || w->few.n + n > FRAME_BYTES)
+		frame_few(w);
+	if (same == NATIVE_PACKED)
+		native_buffer_add(w->out, bytes, n);
+	else if (n < FRAME_LONG)
+		native_buffer_add(&w->few, bytes, n);
+	else if (!same || !frame_same(w, bytes, n, same))
+		w->failed |= frame_write(w->out, bytes, n);
 }
 
 int frame_end(struct frame_writer *w)

@@ -15,7 +15,7 @@
 #define FRAME_PLAIN 0x02 /* methods */
 #define FRAME_LZ4   0x82
 
-/* Appends frames of n bytes. 0 or -ENOMEM. */
+/* Appends frames of n bytes: a native_pack_fn. 0 or -ENOMEM. */
 int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n);
 
 /*
@@ -26,7 +26,7 @@ int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n);
  *	rc = frame_end(&writer);
  */
 struct frame_known {
-	struct native_buffer frame; /* owned: a whole frame of these bytes, packed */
+	struct native_buffer frame; /* owned: NATIVE_SAME_BYTES of these bytes, packed */
 	uint8_t bytes[16];
 	unsigned same; /* how many of them; 0: none is known */
 };

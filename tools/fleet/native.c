@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NATIVE_SETTLE_BYTES ((size_t)64 << 10) /* [bytes] fewer of a column are not packed by themselves */
+#define NATIVE_PACKED_BYTES ((size_t)4 << 20)  /* [bytes] room for those, which costs only as it is used */
+
 #define NATIVE_WORD_FLAGS 0x600u /* additional keys, and the dictionary is new */
 
 static const struct {
@@ -25,80 +28,6 @@ static const struct {
 	[NATIVE_UUID] = { "UUID", 16 },	   [NATIVE_TEXT] = { "String", 1 },
 	[NATIVE_WORD] = { "LowCardinality(String)", 1 }, [NATIVE_LIST] = { "Array(String)", 8 },
 };
-
-void native_buffer_free(struct native_buffer *buffer)
-{
-	free(buffer->at);
-	memset(buffer, 0, sizeof(*buffer));
-}
-
-uint8_t *native_buffer_grow(struct native_buffer *buffer, size_t n)
-{
-	size_t room = buffer->room ? buffer->room : 256;
-	uint8_t *grown;
-
-	if (buffer->failed || n > SIZE_MAX / 4 - buffer->n)
-		return NULL;
-	while (room < buffer->n + n)
-		room *= 2;
-	if (room != buffer->room) {
-		grown = realloc(buffer->at, room);
-		if (!grown) {
-			buffer->failed = 1;
-			return NULL;
-		}
-		buffer->at = grown;
-		buffer->room = room;
-	}
-	return buffer->at + buffer->n;
-}
-
-/* Room for n bytes more, which count at once; NULL without memory. */
-static uint8_t *native_buffer_take(struct native_buffer *buffer, size_t n)
-{
-	uint8_t *to = native_buffer_room(buffer, n);
-
-	buffer->n += to ? n : 0;
-	return to;
-}
-
-void native_buffer_add(struct native_buffer *buffer, const void *bytes, size_t n)
-{
-	uint8_t *to = native_buffer_take(buffer, n);
-
-	if (to && n)
-		memcpy(to, bytes, n);
-}
-
-void native_buffer_text(struct native_buffer *buffer, const char *text)
-{
-	native_buffer_add(buffer, text, strlen(text));
-}
-
-static void native_zeros(struct native_buffer *buffer, size_t n)
-{
-	uint8_t *to = native_buffer_take(buffer, n);
-
-	if (to)
-		memset(to, 0, n);
-}
-
-static void native_length(struct native_buffer *buffer, uint64_t n)
-{
-	uint8_t bytes[10];
-	unsigned i = 0;
-
-	for (; n >= 0x80; n >>= 7)
-		bytes[i++] = (uint8_t)(n | 0x80);
-	bytes[i++] = (uint8_t)n;
-	native_buffer_add(buffer, bytes, i);
-}
-
-static void native_string(struct native_buffer *buffer, const void *bytes, size_t n)
-{
-	native_length(buffer, n);
-	native_buffer_add(buffer, bytes, n);
-}
 
 void native_open(struct native_block *block, const struct native_shape *shape, unsigned n_columns)
 {
@@ -117,7 +46,10 @@ void native_close(struct native_block *block)
 		free(block->column[i].slot);
 		free(block->column[i].word_at);
 	}
-	block->n_columns = 0;
+	native_buffer_free(&block->packed);
+	free(block->piece);
+	block->piece = NULL;
+	block->n_columns = block->n_pieces = block->piece_room = 0;
 }
 
 void native_clear(struct native_block *block)
@@ -131,13 +63,17 @@ void native_clear(struct native_block *block)
 		c->width = (uint8_t)native_types[block->shape[i].type].width;
 		c->data.n = c->words.n = 0;
 		c->data.failed = c->words.failed = 0;
+		c->n_packed = 0;
+		c->first_piece = c->last_piece = 0;
 		c->n = c->n_words = 0;
 		c->n_items = 0;
 		c->last = NULL;
 		if (c->slot)
 			memset(c->slot, 0, c->n_slots * sizeof(*c->slot));
 	}
-	block->n_rows = 0;
+	block->packed.n = 0;
+	block->packed.failed = 0;
+	block->n_rows = block->n_settled = block->n_pieces = 0;
 	block->failed = 0;
 }
 
@@ -214,7 +150,7 @@ static uint32_t native_key(struct native_column *c, const char *text, size_t n)
 	if (ktr__array_grow(&c->word_at, &c->word_room, c->n_words, sizeof(*c->word_at)) || c->words.n > UINT32_MAX)
 		goto without;
 	c->word_at[c->n_words] = (uint32_t)c->words.n;
-	native_string(&c->words, text, n);
+	native_buffer_string(&c->words, text, n);
 	c->slot[at] = ++c->n_words;
 	if (c->n_words == 0x101 || c->n_words == 0x10001)
 		native_widen(c);
@@ -238,7 +174,7 @@ static void native_fill(struct native_block *block, unsigned column, uint32_t n_
 		for (uint32_t i = 0; i < n; i++)
 			native_buffer_add(&c->words, &c->n_items, 8);
 	else
-		native_zeros(&c->data, (size_t)n * c->width);
+		native_buffer_zeros(&c->data, (size_t)n * c->width);
 	c->n = n_rows;
 }
 
@@ -261,7 +197,7 @@ void native_bytes(struct native_block *block, unsigned column, const void *bytes
 		return;
 	native_fill(block, column, block->n_rows);
 	if (block->shape[column].type == NATIVE_TEXT)
-		native_string(&c->data, bytes, n);
+		native_buffer_string(&c->data, bytes, n);
 	else
 		native_buffer_add(&c->data, bytes, n);
 	c->n++;
@@ -316,7 +252,7 @@ void native_list(struct native_block *block, unsigned column, const char *const 
 		return;
 	native_fill(block, column, block->n_rows);
 	for (unsigned i = 0; i < n; i++)
-		native_string(&c->data, text[i], strlen(text[i]));
+		native_buffer_string(&c->data, text[i], strlen(text[i]));
 	c->n_items += n;
 	native_buffer_add(&c->words, &c->n_items, 8);
 	c->n++;
@@ -338,11 +274,12 @@ void native_same(struct native_block *block, unsigned column, const void *bytes,
 	c->same = 1;
 }
 
-/* As many rows as the block has; those of the block before are there. */
+/* A piece of as many rows as the block has; those of the block before are there. */
 static void native_same_rows(struct native_block *block, struct native_column *c)
 {
 	size_t n = (size_t)block->n_rows * c->width, from = c->data.n;
 
+	n = n < NATIVE_SAME_BYTES ? n : NATIVE_SAME_BYTES;
 	if (from >= n || !native_buffer_take(&c->data, n - from))
 		return;
 	for (; from < n; from += c->width)
@@ -351,19 +288,15 @@ static void native_same_rows(struct native_block *block, struct native_column *c
 
 void *native_take(struct native_block *block, unsigned column, uint32_t n)
 {
-	struct native_column *c = &block->column[column];
-
-	native_fill(block, column, block->n_rows);
-	return native_buffer_room(&c->data, (size_t)n * c->width);
+	return native_take_at(block, column, block->n_rows, n);
 }
 
-void *native_all(struct native_block *block, unsigned column)
+void *native_take_at(struct native_block *block, unsigned column, uint32_t row, uint32_t n)
 {
 	struct native_column *c = &block->column[column];
-	uint8_t *to = native_buffer_take(&c->data, (size_t)block->n_rows * c->width);
 
-	c->n = to ? block->n_rows : 0;
-	return to;
+	native_fill(block, column, row);
+	return native_buffer_room(&c->data, (size_t)n * c->width);
 }
 
 void native_took(struct native_block *block, unsigned column, uint32_t n)
@@ -453,7 +386,7 @@ void native_text_at(struct native_block *block, unsigned column, uint32_t row, c
 	struct native_column *c = &block->column[column];
 
 	native_fill(block, column, row);
-	native_string(&c->data, bytes, n);
+	native_buffer_string(&c->data, bytes, n);
 	c->n++;
 }
 
@@ -463,8 +396,55 @@ size_t native_bytes_so_far(const struct native_block *block)
 
 	for (unsigned i = 0; i < block->n_columns; i++)
 		n += block->column[i].same ? (size_t)block->n_rows * block->column[i].width
-					   : block->column[i].data.n + block->column[i].words.n;
+					   : block->column[i].n_packed + block->column[i].data.n +
+						     block->column[i].words.n;
 	return n;
+}
+
+/* ---- packing ahead ---- */
+
+/* Are its values all that comes after its name and type, and known for good when a row is complete? */
+static int native_is_plain(const struct native_block *block, unsigned column)
+{
+	enum native_type type = block->shape[column].type;
+
+	return type != NATIVE_WORD && type != NATIVE_LIST && !block->column[column].same;
+}
+
+/* Packs a column's data: one more piece of it. 0 or -ENOMEM. */
+static int native_piece_add(struct native_block *block, struct native_column *c, native_pack_fn *pack)
+{
+	size_t at = block->packed.n;
+	uint32_t i = block->n_pieces;
+
+	if (!at)
+		native_buffer_room(&block->packed, NATIVE_PACKED_BYTES);
+	if (ktr__array_grow(&block->piece, &block->piece_room, i, sizeof(*block->piece)) ||
+	    pack(&block->packed, c->data.at, c->data.n))
+		return -ENOMEM;
+	block->piece[i] = (struct native_piece){ at, block->packed.n - at, 0 };
+	*(c->last_piece ? &block->piece[c->last_piece - 1].next : &c->first_piece) = i + 1;
+	c->last_piece = block->n_pieces = i + 1;
+	c->n_packed += c->data.n;
+	c->data.n = 0;
+	return 0;
+}
+
+void native_settle(struct native_block *block, native_pack_fn *pack)
+{
+	for (unsigned i = 0; i < block->n_columns; i++) {
+		struct native_column *c = &block->column[i];
+
+		if (!c->n || !native_is_plain(block, i))
+			continue;
+		native_fill(block, i, block->n_rows);
+		if (c->data.n < NATIVE_SETTLE_BYTES || c->data.failed)
+			continue;
+		/* What is left then goes with the rest. */
+		if (native_piece_add(block, c, pack))
+			block->packed.failed = 1;
+	}
+	block->n_settled = block->n_rows;
 }
 
 /* ---- the whole ---- */
@@ -501,6 +481,17 @@ static void native_words(const struct native_column *c, uint32_t n_rows, struct 
 	native_buffer_add(head, &rows, sizeof(rows));
 }
 
+static void native_same_put(const struct native_block *block, const struct native_column *c, native_put_fn *put,
+			    void *to)
+{
+	size_t n;
+
+	for (size_t left = (size_t)block->n_rows * c->width; left; left -= n) {
+		n = left < NATIVE_SAME_BYTES ? left : NATIVE_SAME_BYTES;
+		put(to, c->data.at, n, c->width);
+	}
+}
+
 /* A column: its name, its type, and what comes before its data in `head`. 0 or -ENOMEM. */
 static int native_column_write(struct native_block *block, unsigned i, struct native_buffer *head,
 			       native_put_fn *put, void *to)
@@ -512,17 +503,22 @@ static int native_column_write(struct native_block *block, unsigned i, struct na
 		native_same_rows(block, c);
 	else
 		native_fill(block, i, block->n_rows);
-	native_string(head, name, strlen(name));
-	native_string(head, type, strlen(type));
+	native_buffer_string(head, name, strlen(name));
+	native_buffer_string(head, type, strlen(type));
 	if (block->shape[i].type == NATIVE_WORD)
 		native_words(c, block->n_rows, head);
-	if (c->data.failed || c->words.failed || head->failed)
+	if (c->data.failed || c->words.failed || block->packed.failed || head->failed)
 		return -ENOMEM;
 	put(to, head->at, head->n, 0);
 	head->n = 0;
 	if (block->shape[i].type == NATIVE_LIST)
 		put(to, c->words.at, c->words.n, 0);
-	put(to, c->data.at, c->same ? (size_t)block->n_rows * c->width : c->data.n, c->same ? c->width : 0);
+	for (uint32_t p = c->first_piece; p; p = block->piece[p - 1].next)
+		put(to, block->packed.at + block->piece[p - 1].at, block->piece[p - 1].n, NATIVE_PACKED);
+	if (c->same)
+		native_same_put(block, c, put, to);
+	else
+		put(to, c->data.at, c->data.n, 0);
 	return 0;
 }
 
@@ -534,8 +530,8 @@ int native_pour(struct native_block *block, native_put_fn *put, void *to)
 
 	for (unsigned i = 0; i < block->n_columns; i++)
 		n += native_is_there(block, i) != 0;
-	native_length(&head, n);
-	native_length(&head, block->n_rows);
+	native_buffer_length(&head, n);
+	native_buffer_length(&head, block->n_rows);
 	for (unsigned i = 0; i < block->n_columns && !rc; i++)
 		if (native_is_there(block, i))
 			rc = native_column_write(block, i, &head, put, to);

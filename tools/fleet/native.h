@@ -14,6 +14,9 @@
 #ifndef FLEET_NATIVE_H
 #define FLEET_NATIVE_H
 
+#include "tools/fleet/native_buffer.h"
+
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,17 +38,12 @@ struct native_shape {
 	enum native_type type;
 };
 
-/* Bytes that grow. All zero: none. */
-struct native_buffer {
-	uint8_t *at; /* owned */
-	size_t n, room;
-	int failed; /* 1: memory ran out */
-};
-
 struct native_column {
 	struct native_buffer data;  /* numbers; texts with their lengths; of words keys */
 	struct native_buffer words; /* of words: texts with their lengths; of lists u64 ends */
-	uint32_t n;		    /* rows that data has; fewer than the block: the rest is 0 */
+	size_t n_packed;	    /* [bytes] came before data, and were packed: native_settle() */
+	uint32_t first_piece, last_piece; /* of them, from 1; 0: none */
+	uint32_t n;		    /* rows that data has, and these; fewer than the block: the rest is 0 */
 	uint32_t n_words;	    /* of words: how many; 0: none yet. Word 0 is "" */
 	uint64_t n_items;	    /* of lists */
 	uint32_t *slot;		    /* owned; hash table of words: key + 1 */
@@ -57,6 +55,12 @@ struct native_column {
 	uint8_t same;  /* all rows have what data begins with */
 };
 
+/* Of a column, packed. */
+struct native_piece {
+	size_t at, n;	/* [bytes] where, of the block's `packed` */
+	uint32_t next;	/* of the same column; 0: none */
+};
+
 #define NATIVE_COLUMNS_MAX 64
 
 struct native_block {
@@ -64,6 +68,10 @@ struct native_block {
 	struct native_column column[NATIVE_COLUMNS_MAX];
 	unsigned n_columns;
 	uint32_t n_rows;
+	uint32_t n_settled; /* rows: the first ones, of which native_settle() has taken care */
+	uint32_t n_pieces, piece_room;
+	struct native_piece *piece;  /* owned */
+	struct native_buffer packed; /* in the order in which it was packed */
 	int failed; /* 1: memory ran out */
 };
 
@@ -98,8 +106,8 @@ static inline void native_rows(struct native_block *block, uint32_t n)
 	block->n_rows += n;
 }
 
-/* Room for all rows that the block has, of a column that has none yet; they count at once. NULL without memory. */
-void *native_all(struct native_block *block, unsigned column);
+/* The same from a row on that the block has already. */
+void *native_take_at(struct native_block *block, unsigned column, uint32_t row, uint32_t n);
 
 /*
  * n rows from a row on with the same key or number, or a row's text: rows that need not count yet, but come after
@@ -132,23 +140,27 @@ int native_names(const struct native_block *block, struct native_buffer *out);
 
 /*
  * Hands out the block in pieces, which lie where they are until it is cleared; same, not 0: so many bytes, again
- * and again. 0 or -ENOMEM.
+ * and again, NATIVE_SAME_BYTES of them in a piece or the rest. 0 or -ENOMEM.
  */
+#define NATIVE_SAME_BYTES ((size_t)64 << 10)
+#define NATIVE_PACKED	  UINT_MAX /* as `same`: it was packed by native_settle() */
 typedef void native_put_fn(void *to, const void *bytes, size_t n, unsigned same);
 int native_pour(struct native_block *block, native_put_fn *put, void *to);
 
-/* Appends the block. 0 or -ENOMEM. */
-int native_write(struct native_block *block, struct native_buffer *out);
-
-/* Room for n bytes more, which do not count yet; NULL without memory. */
-uint8_t *native_buffer_grow(struct native_buffer *buffer, size_t n);
-static inline uint8_t *native_buffer_room(struct native_buffer *buffer, size_t n)
+/*
+ * What long columns have of all rows so far, which are complete, is packed while a cache has it, and its memory is
+ * used again: once there are so many rows more than the last time. Words and lists are left. For native_pour(),
+ * which tells what is packed. pack(): 0 or -ENOMEM, which is told later.
+ */
+#define NATIVE_SETTLE_ROWS 16384u
+typedef int native_pack_fn(struct native_buffer *to, const uint8_t *bytes, size_t n);
+void native_settle(struct native_block *block, native_pack_fn *pack);
+static inline int native_settles(const struct native_block *block)
 {
-	return n <= buffer->room - buffer->n && buffer->at ? buffer->at + buffer->n : native_buffer_grow(buffer, n);
+	return block->n_rows - block->n_settled >= NATIVE_SETTLE_ROWS;
 }
 
-void native_buffer_add(struct native_buffer *buffer, const void *bytes, size_t n);
-void native_buffer_text(struct native_buffer *buffer, const char *text); /* without its NUL */
-void native_buffer_free(struct native_buffer *buffer);
+/* Appends the block, of which nothing was packed. 0 or -ENOMEM. */
+int native_write(struct native_block *block, struct native_buffer *out);
 
 #endif

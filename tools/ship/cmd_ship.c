@@ -15,11 +15,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SHIP_KEPT_BYTES (32 << 20) /* [bytes] the most that mallopt(3) takes for a threshold */
 
 struct ship_command {
 	struct store_options store;
@@ -214,6 +217,15 @@ static void ship_like(const struct ship_command *c, struct store *store, char *h
 	like->state.lock_fd = -1;
 }
 
+/* What one batch gives back is the next one's: a page is not returned in between, to be had and cleared again. */
+static void ship_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, SHIP_KEPT_BYTES);
+	mallopt(M_TRIM_THRESHOLD, 2 * SHIP_KEPT_BYTES);
+#endif
+}
+
 static int cmd_ship(int argc, char **argv)
 {
 	struct ship_command c = { .store = STORE_OPTIONS, .every_ns = 10 * 1000000000ull };
@@ -251,6 +263,7 @@ static int cmd_ship(int argc, char **argv)
 	if (!err.code && optind < argc)
 		ship_send_check(&store, &err);
 	rc = err.code ? fail_with(argv[0], &err) : 0;
+	ship_memory();
 	ship_like(&c, &store, host, folder, &like);
 	while (!err.code && optind < argc)
 		rc |= ship_operand(&like, argv[optind++]);

@@ -23,7 +23,7 @@
 
 #include <ktr/reader.h>
 
-#define SHIP_BATCH_ROWS	 262144u	 /* [rows] ends a batch: some 50 MB of memory */
+#define SHIP_BATCH_ROWS	 262144u	 /* [rows] ends a batch: some 30 MB of memory */
 #define SHIP_BATCH_BYTES ((size_t)48 << 20) /* [bytes] the same, of rows with long texts */
 #define SHIP_DAYS_MAX	 16
 #define SHIP_PARTS_MAX	 (3 + SHIP_DAYS_MAX) /* events, counters, what was not shipped; spans of some days */
@@ -145,6 +145,7 @@ struct ship {
 	struct ship_site_keys *keys; /* owned; and the keys of its words in the batch being filled */
 	uint32_t n_sites, n_keys;
 	uint32_t fill; /* number of that batch, from 1 */
+	uint32_t n_worded; /* rows of its events that have their sites' words */
 	unsigned events_numbers; /* bit i: its events have EVENTS_I0 + i */
 	struct ktr_event event;	 /* of a sweep: one that is looked at as a whole */
 	struct frame_known known; /* of the trace, which all rows have */

@@ -158,14 +158,14 @@ int ship_columns_site(struct ship *ship, const struct ktr_reader_site *site)
 	return 0;
 }
 
-/* A column of words that the site tells. */
-static void columns_words(struct ship *ship, unsigned column, unsigned which, const uint32_t *site)
+/* A column of words that the site tells, from a row on. */
+static void columns_words(struct ship *ship, unsigned column, unsigned which, const uint32_t *site, uint32_t from)
 {
 	const struct ship_site_keys *keys = ship->keys;
 	struct native_block *b = &ship->events;
 	unsigned width = b->column[column].width;
-	uint8_t *to = b->column[column].n_words ? native_all(b, column) : NULL;
-	uint32_t n = b->n_rows;
+	uint32_t n = b->n_rows - from;
+	uint8_t *to = b->column[column].n_words ? native_take_at(b, column, from, n) : NULL;
 
 	if (to && width == 1)
 		for (uint32_t i = 0; i < n; i++)
@@ -173,23 +173,25 @@ static void columns_words(struct ship *ship, unsigned column, unsigned which, co
 	else if (to)
 		for (uint32_t i = 0; i < n; i++)
 			memcpy(to + (size_t)i * width, &keys[site[i]].key[which], width);
+	native_took(b, column, to ? n : 0);
 }
 
 /* All of them at once, where each has its keys in a byte. 1, or 0: one has not, or is not there. */
-static int columns_words_low(struct ship *ship, const uint8_t *columns, const uint32_t *site)
+static int columns_words_low(struct ship *ship, const uint8_t *columns, const uint32_t *site, uint32_t from)
 {
 	const struct ship_site_keys *keys = ship->keys;
 	struct native_block *b = &ship->events;
-	uint32_t n = b->n_rows;
+	uint32_t n = b->n_rows - from;
 	uint8_t *to[COLUMNS_WORDS];
 
 	for (unsigned i = 0; i < COLUMNS_WORDS; i++)
 		if (b->column[columns[i]].width != 1 || !b->column[columns[i]].n_words)
 			return 0;
 	for (unsigned i = 0; i < COLUMNS_WORDS; i++) {
-		to[i] = native_all(b, columns[i]);
+		to[i] = native_take_at(b, columns[i], from, n);
 		if (!to[i])
 			return 1; /* which the block says */
+		native_took(b, columns[i], n);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t low = keys[site[i]].low;
@@ -208,18 +210,30 @@ int ship_columns_words(struct ship *ship)
 	static const uint8_t columns[COLUMNS_WORDS] = { EVENTS_CLASS, EVENTS_SITE, EVENTS_KIND, EVENTS_GRP,
 							EVENTS_ID };
 	struct native_block *b = &ship->events;
+	uint32_t from = ship->n_worded, n = b->n_rows - from;
 	const uint32_t *site;
 
-	if (!b->n_rows)
+	if (!n)
 		return 0;
-	native_numbers(b, EVENTS_HOST, 0, native_word_key(b, EVENTS_HOST, ship->host), b->n_rows);
-	site = native_take(b, EVENTS_SITE_ID, 0); /* which has all rows then */
+	native_numbers(b, EVENTS_HOST, from, native_word_key(b, EVENTS_HOST, ship->host), n);
+	site = native_take(b, EVENTS_SITE_ID, 0); /* which has all these rows then */
 	if (!site)
 		return -ENOMEM;
-	if (columns_words_low(ship, columns, site - b->n_rows))
+	ship->n_worded = b->n_rows;
+	if (columns_words_low(ship, columns, site - n, from))
 		return 0;
 	for (unsigned i = 0; i < COLUMNS_WORDS; i++)
-		columns_words(ship, columns[i], i, site - b->n_rows);
+		columns_words(ship, columns[i], i, site - n, from);
+	return 0;
+}
+
+int ship_columns_settle(struct ship *ship)
+{
+	if (!native_settles(&ship->events))
+		return 0;
+	if (ship_columns_words(ship))
+		return -ENOMEM;
+	native_settle(&ship->events, frame_write);
 	return 0;
 }
 
@@ -503,5 +517,5 @@ int64_t ship_columns(struct ship *ship, const struct ktr__reader_lot *lot, const
 	if (run.n)
 		columns_end(&run, stream);
 	ktr__reader_swept(ship->reader, lot, run.n);
-	return ship->where.failed ? -ENOMEM : (int64_t)run.n;
+	return ship->where.failed || ship_columns_settle(ship) ? -ENOMEM : (int64_t)run.n;
 }

@@ -15,11 +15,14 @@ int64_t ship_columns(struct ship *ship, const struct ktr__reader_lot *lot, const
 		     uint64_t until_ns);
 
 /*
- * A site's words have their keys in the batch; and all rows of it have the words that their sites tell, and the
- * host: all that is left of the block. 0 or -ENOMEM.
+ * A site's words have their keys in the batch; and all rows of it so far have the words that their sites tell, and
+ * the host: all that is left of the block. 0 or -ENOMEM.
  */
 int ship_columns_site(struct ship *ship, const struct ktr_reader_site *site);
 int ship_columns_words(struct ship *ship);
+
+/* The rows of events so far, which are complete, are packed if there are many. 0 or -ENOMEM. */
+int ship_columns_settle(struct ship *ship);
 
 void ship_columns_close(struct ship *ship);
 

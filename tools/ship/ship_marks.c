@@ -72,6 +72,21 @@ static void marks_merge(const struct ship_mark *a, uint32_t n_a, const struct sh
 	memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
 }
 
+/* Rows that have nothing, or follow one another in time as they lie, are one with those before them. */
+static void marks_join(struct ship_marks *marks)
+{
+	const struct ship_mark *mark = marks->mark;
+	uint32_t n = 1;
+
+	for (uint32_t i = 1; i < marks->n_streams; i++) {
+		uint32_t at = marks->stream[i];
+
+		if (at > marks->stream[n - 1] && at < marks->n && mark[at].at.time_ns < mark[at - 1].at.time_ns)
+			marks->stream[n++] = at;
+	}
+	marks->n_streams = n;
+}
+
 /* Half as many rows, each of two. */
 static void marks_halve(struct ship_marks *marks)
 {
@@ -117,7 +132,9 @@ int ship_marks_spans(struct ship *ship)
 		marks->n_streams = 0;
 		return 0;
 	}
-	if (ktr__array_grow(&marks->sorted, &marks->sorted_room, marks->n, sizeof(*marks->sorted)))
+	marks_join(marks);
+	if (marks->n_streams > 1 &&
+	    ktr__array_grow(&marks->sorted, &marks->sorted_room, marks->n, sizeof(*marks->sorted)))
 		return -ENOMEM;
 	while (marks->n_streams > 1)
 		marks_halve(marks);

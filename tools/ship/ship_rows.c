@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SHIP_PART_BYTES ((size_t)256 << 10) /* [bytes] room for what of a block is packed at its end */
+
 static const char *const ship_kinds[] = {
 	[KTR_KIND_EVENT] = "event", [KTR_KIND_STATE] = "state", [KTR_KIND_COUNTER] = "counter",
 	[KTR_KIND_POINT] = "point", [KTR_KIND_START] = "start", [KTR_KIND_STOP] = "stop",
@@ -147,7 +149,9 @@ int ship_rows_event(struct ship *ship, const struct ktr_event *event, const stru
 	ship_rows_args(b, event);
 	native_row(b);
 	ship->counts.n_events++;
-	return ship->where.failed ? -ENOMEM : ship_columns_site(ship, site);
+	if (ship->where.failed || ship_columns_site(ship, site))
+		return -ENOMEM;
+	return ship_columns_settle(ship);
 }
 
 int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss)
@@ -225,6 +229,7 @@ int ship_rows_part(struct ship *ship, struct ship_part *part, enum schema_table 
 	native_buffer_text(&part->query, ".");
 	native_buffer_text(&part->query, schema_name(table));
 	native_buffer_text(&part->query, " (");
+	native_buffer_room(&part->body, block->packed.n + SHIP_PART_BYTES);
 	rc = native_names(block, &part->query);
 	if (!rc)
 		part->query.n--; /* its NUL */
@@ -273,6 +278,7 @@ int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 		rc = ship_rows_take(ship, batch, SCHEMA_SPANS_TABLE, &ship->days[i].spans, &ship->days[i].where,
 				    ship->days[i].n_counted);
 	ship->n_span_rows = 0;
+	ship->n_worded = 0;
 	ship->fill++;
 	ship->events_numbers = 0;
 	return rc;

@@ -119,6 +119,8 @@ int ship_spans_put(struct ship *ship)
 	native_numbers(b, SPANS_HOST, b->n_rows, native_word_key(b, SPANS_HOST, ship->host), n);
 	native_numbers(b, SPANS_BUILD, b->n_rows, native_word_key(b, SPANS_BUILD, ship->build), n);
 	native_rows(b, n);
+	if (native_settles(b))
+		native_settle(b, frame_write);
 	ship->n_span_pending = 0;
 	return ship->span_day->where.failed ? -ENOMEM : 0;
 }
@@ -224,6 +226,16 @@ static const struct ship_span_thread *spans_thread(struct ship *ship, const stru
 	return keys;
 }
 
+/* Which of its ends nobody told of. */
+static inline uint32_t spans_is_open(const struct ktr__span *span)
+{
+	uint32_t open = span->flags & KTR__SPAN_NO_START ? SCHEMA_OPEN_START : 0;
+
+	if ((span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END)
+		open |= SCHEMA_OPEN_END;
+	return open;
+}
+
 static void spans_row(struct ship_span_row *row, struct native_block *b, const struct ktr__span *span,
 		      const struct ship_span_keys *keys, const struct ship_span_thread *thread, int64_t ts)
 {
@@ -237,9 +249,7 @@ static void spans_row(struct ship_span_row *row, struct native_block *b, const s
 	n[SPANS_N_CPU] = span->cpu;
 	n[SPANS_N_DEPTH] = span->depth;
 	n[SPANS_N_UNSURE] = (span->flags & KTR__SPAN_UNSURE) != 0;
-	n[SPANS_N_OPEN] = span->flags & KTR__SPAN_NO_START ? SCHEMA_OPEN_START : 0;
-	if ((span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END)
-		n[SPANS_N_OPEN] |= SCHEMA_OPEN_END;
+	n[SPANS_N_OPEN] = spans_is_open(span);
 	n[SPANS_N_PROCESS] = thread->process_key;
 	n[SPANS_N_THREAD] = thread->name_key;
 	n[SPANS_N_KIND] = native_word_key(b, SPANS_KIND, span->kind == KTR_KIND_STATE ? "state" : "span");
@@ -277,7 +287,7 @@ int ship_spans_span(void *context, const struct ktr__span *span)
 	}
 	spans_row(row, &day->spans, span, keys, thread, ts);
 	ship->n_span_pending++;
-	day->n_counted += !row->n[SPANS_N_OPEN] && !row->n[SPANS_N_UNSURE];
+	day->n_counted += !spans_is_open(span) && !(span->flags & KTR__SPAN_UNSURE);
 	ship->n_span_rows++;
 	ship->counts.n_spans++;
 	return day->where.failed ? -ENOMEM : 0;

@@ -12,6 +12,7 @@
 #endif
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,30 +192,52 @@ static size_t fleet_unframe(const uint8_t *frame, size_t n, uint8_t *to, size_t 
 	return whole == (int)*n_whole ? FRAME_HEAD + packed : 0;
 }
 
-/* A block's pieces in frames are the block, whether they are long or short. */
-static void frames_of_pieces(void)
+/* Many rows; with columns that begin late and end early, of words whose keys become wider, and settled or not. */
+static void frames_rows(struct native_block *block, int settled)
+{
+	uint64_t seed = 9;
+	char word[16];
+
+	for (unsigned i = 0; i < 200000; i++) {
+		native_number(block, SIGNED, fleet_random(&seed) % 1000);
+		if (i > 50000)
+			native_number(block, NUMBER, i % 7);
+		snprintf(word, sizeof(word), "%u", i / 300);
+		native_volatile(block, WORD, word, strlen(word));
+		if (i % 1000 == 0 || (i > 80000 && i < 120000))
+			native_bytes(block, TEXT, "text", 4);
+		if (i < 10)
+			native_number(block, UNUSED, i);
+		native_row(block);
+		if (settled && native_settles(block))
+			native_settle(block, frame_write);
+	}
+}
+
+/* A block's pieces in frames are the block, whether they are long or short, and packed at the end or on the way. */
+static void frames_of_pieces(int settled)
 {
 	struct native_buffer plain = { 0 }, packed = { 0 };
 	static const char same[16] = "sixteen bytes...";
 	struct frame_known known = { 0 };
 	struct frame_writer writer = { .out = &packed, .known = &known };
-	size_t done = 0, at = 0, n_frame, room;
+	size_t done = 0, at = 0, n_frame, room, n_bytes;
 	struct native_block block;
-	uint64_t seed = 9;
 	uint32_t n_whole;
 	uint8_t *back;
 
 	native_open(&block, fleet_shape, N_COLUMNS);
 	native_same(&block, SAME, same, sizeof(same));
-	for (unsigned i = 0; i < 200000; i++) {
-		native_number(&block, SIGNED, fleet_random(&seed) % 1000);
-		if (i % 1000 == 0)
-			native_bytes(&block, TEXT, "text", 4);
-		if (i < 10)
-			native_number(&block, UNUSED, i);
-		native_row(&block);
-	}
+	/* What was packed of a block before is gone. */
+	frames_rows(&block, settled);
+	native_clear(&block);
+	frames_rows(&block, 0);
+	n_bytes = native_bytes_so_far(&block);
 	CU_ASSERT_EQUAL(native_write(&block, &plain), 0);
+	native_clear(&block);
+	frames_rows(&block, settled);
+	CU_ASSERT_EQUAL(block.n_pieces != 0, settled);
+	CU_ASSERT(native_bytes_so_far(&block) >= n_bytes);
 	CU_ASSERT_EQUAL(native_pour(&block, frame_put, &writer), 0);
 	CU_ASSERT_EQUAL(frame_end(&writer), 0);
 	room = plain.n;
@@ -232,6 +255,16 @@ static void frames_of_pieces(void)
 	native_buffer_free(&plain);
 	native_buffer_free(&packed);
 	native_close(&block);
+}
+
+static void frames_at_the_end(void)
+{
+	frames_of_pieces(0);
+}
+
+static void frames_on_the_way(void)
+{
+	frames_of_pieces(1);
 }
 
 /* Of every length up to some hundred, of one frame or several, of bytes that repeat more or less. */
@@ -369,5 +402,5 @@ static void utc_moments(void)
 }
 
 SUITE(fleet, TEST(native_is_golden), TEST(native_many_words), TEST(native_many_rows), TEST(frames_come_back),
-      TEST(frames_of_pieces), TEST(rows_in_pieces),
+      TEST(frames_at_the_end), TEST(frames_on_the_way), TEST(rows_in_pieces),
       TEST(rows_that_are_none), TEST(rows_of_any_bytes), TEST(utc_moments));
