@@ -81,7 +81,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             query = ("INSERT INTO %s (%s) SELECT %s FROM file('%s', 'Native') SETTINGS max_threads = 1, max_block_size = 1000000, "
                      "max_insert_block_size = 1000000%s%s" % (table, columns, columns, os.path.join(folder, 'rows.native'),
                      EXTRA if 'insert_deduplication_token' in told else '', settings)).encode()
-        elif os.path.exists('insert-only') and (b'.' in body.split(b'FROM', 1)[-1]) and b'system.' not in body and body.startswith(b'SELECT'):
+        elif os.path.exists('insert-only') and body.startswith(b'SELECT') and b'FROM ' in body and b'system.' not in body:
             return self.say(403, b'Code: 497. DB::Exception: shipper: Not enough privileges. (ACCESS_DENIED)\n')
         lost = chance.random() if inserts and not os.path.exists('calm') else 1
         if lost < 1 / 6:
