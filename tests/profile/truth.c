@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that are busy for known shares of their time, in two places, in bursts of random lengths: truth SEED MS
- * [wait [masked]]. Each says "THREAD NS-OF-CPU-TIME NS-IN-PLACE-A NS-IN-PLACE-B" of itself, but for the main one, which
- * says "THREAD". MS: of the busiest's CPU time.
+ * [wait [masked]]. Each says "THREAD NS-OF-CPU-TIME NS-IN-PLACE-A NS-IN-PLACE-B NS-IN-A-AT-FIRST" of itself, but for
+ * the main one, which says "THREAD". MS: of the busiest's CPU time.
  * Then 200 threads that live for 20 ms of it at most; where it waits for a line of input, of 60 to 80 ms. masked:
  * all of them have all signals blocked.
  */
@@ -61,13 +61,14 @@ __attribute__((noinline)) uint64_t place_b(uint64_t ns)
 /* Of bursts the first three quarters are in a. */
 static void *lives(uint64_t share, uint64_t all_ns, uint64_t state)
 {
-	uint64_t a = 0, b = 0;
+	uint64_t a = 0, b = 0, first = 0;
 
 	while (a + b < all_ns) {
 		uint64_t ns = 200000 + random_of(&state) % 8000000, used;
 
 		used = place_a(ns * 3 / 4);
 		a += used;
+		first = first ? first : used;
 		ns = place_b(ns / 4);
 		b += ns;
 		used += ns;
@@ -78,8 +79,8 @@ static void *lives(uint64_t share, uint64_t all_ns, uint64_t state)
 			nanosleep(&nap, NULL);
 		}
 	}
-	printf("%d %llu %llu %llu\n", gettid(), (unsigned long long)now_ns(CLOCK_THREAD_CPUTIME_ID), (unsigned long long)a,
-	       (unsigned long long)b);
+	printf("%d %llu %llu %llu %llu\n", gettid(), (unsigned long long)now_ns(CLOCK_THREAD_CPUTIME_ID),
+	       (unsigned long long)a, (unsigned long long)b, (unsigned long long)first);
 	return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "tools/ask/ask_functions.h"
 #include "tools/ask/ask_heap.h"
 #include "tools/ask/ask_locks.h"
+#include "tools/attach/attach_ended.h"
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_knobs.h"
 #include "tools/attach/attach_library.h"
@@ -185,6 +186,11 @@ static int attach_is_early(const struct attach_command *c, int rc)
 	       !facts.is_32bit && !facts.other_machine && !facts.is_kernel;
 }
 
+static int attach_ended(const struct attach_command *c, const struct attach_facts *facts)
+{
+	return fail(c->command, "process %d (%s): it has ended meanwhile", (int)c->pid, facts->name);
+}
+
 /* The exit status; -EAGAIN, which only while is_patient: it is early. */
 static int attach_agent(const struct attach_command *c, const struct attach_facts *facts, int is_patient)
 {
@@ -212,6 +218,8 @@ static int attach_agent(const struct attach_command *c, const struct attach_fact
 	}
 	if (is_patient && !inject.refused && attach_is_early(c, rc))
 		return -EAGAIN;
+	if (rc && !inject.refused && attach_has_ended((pid_t)c->pid, rc))
+		return attach_ended(c, facts);
 	if (rc)
 		return fail(c->command, "process %d (%s): %s", (int)c->pid, facts->name, err.text);
 	attach_next(c, facts, inject.session);
@@ -316,7 +324,10 @@ static int attach_once(const struct attach_command *c, char session[PATH_MAX], i
 	rc = ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, &err);
 	if (is_patient && attach_is_early(c, rc == -ENOENT ? -ESRCH : rc))
 		return -EAGAIN;
-	return rc || attach_probes(c, session, &err) ? fail_with(c->command, &err) : 0;
+	rc = rc ? rc : attach_probes(c, session, &err);
+	if (rc && attach_has_ended((pid_t)c->pid, rc))
+		return attach_ended(c, &facts);
+	return rc ? fail_with(c->command, &err) : 0;
 }
 
 int attach_process(const struct attach_command *c, char session[PATH_MAX])

@@ -8,6 +8,7 @@
 #include "ktr/provider/session/specs.h"
 #include "ktr/provider/syscall/tracee_proc.h"
 #include "ktr/session/session_proc.h"
+#include "tools/attach/attach_ended.h"
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_knobs.h"
 #include "tools/attach/cmd_attach.h"
@@ -17,6 +18,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,9 +134,13 @@ int detach_process(const char *command, uint64_t pid)
 	const struct timespec nap = { 0, DETACH_NAP_NS };
 	struct ktr_error err = KTR_ERROR_NONE;
 	char path[PATH_MAX];
+	int rc = ktr__session_find_pid((pid_t)pid, path, sizeof(path), &err);
 
-	if (ktr__session_find_pid((pid_t)pid, path, sizeof(path), &err) || attach_knobs_set(path, knobs, &err) ||
-	    detach_probes(path, &err))
+	rc = rc ? rc : attach_knobs_set(path, knobs, &err);
+	rc = rc ? rc : detach_probes(path, &err);
+	if (rc && kill((pid_t)pid, 0) == 0 && attach_has_ended((pid_t)pid, rc))
+		return fail(command, "process %d has ended", (int)pid);
+	if (rc)
 		return fail_with(command, &err);
 	for (int i = 0; i < DETACH_TRIES && detach_has_thread((pid_t)pid, "ktr-writer"); i++)
 		nanosleep(&nap, NULL);

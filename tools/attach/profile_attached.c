@@ -8,6 +8,7 @@
 #include "ktr/control/session_join.h"
 #include "ktr/session/kernel_event.h"
 #include "ktr/session/table.h"
+#include "tools/attach/attach_ended.h"
 #include "tools/attach/attach_knobs.h"
 #include "tools/attach/attach_probes.h"
 #include "tools/attach/cmd_attach.h"
@@ -173,7 +174,9 @@ int profile_attached(const struct profile_attached *p)
 		return rc;
 	fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0);
 	rc = profile_begin(p, session, &err);
-	if (rc) {
+	if (rc && attach_has_ended((pid_t)p->pid, rc)) {
+		fail(p->command, "process %d has ended", (int)p->pid);
+	} else if (rc) {
 		fail_with(p->command, &err);
 	} else {
 		profile_say(p, session);

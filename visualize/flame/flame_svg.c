@@ -21,6 +21,7 @@
 #define SVG_LEVELS 40  /* they fit on a screen; of more, those are drawn that are not all narrow: */
 #define SVG_LEAST  100 /* together a part in so many of the width */
 #define SVG_COLUMN 6.7  /* a character of 11 pixels, DejaVu Sans Mono and its like */
+#define SVG_CUT    6    /* [columns] of a name that lost its middle, at least: fewer say nothing */
 
 struct svg {
 	const struct ktr__flame_view *view;
@@ -79,7 +80,7 @@ static void svg_box(const struct svg *s, uint32_t node, unsigned level, double x
 	ktr__markup_text(s->to, text);
 	fprintf(s->to, "</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/>", x, y,
 		width > 1.5 ? width - 0.5 : width, SVG_ROW - 1, ktr__flame_colour(s->view, node));
-	if (columns >= 3) {
+	if (columns >= SVG_CUT || ktr__label_columns(ktr__flame_text(s->view->flame, node)) <= columns) {
 		uint32_t ink = ktr__palette_on(ktr__flame_colour(s->view, node));
 
 		ktr__label_fit(fit, sizeof(fit), ktr__flame_text(s->view->flame, node), columns, 0);
@@ -123,12 +124,12 @@ static void svg_text(const struct svg *s, int *y, int size, uint32_t colour, con
 }
 
 /* A long line as several. */
-static void svg_lines(const struct svg *s, int *y, uint32_t colour, const char *text)
+static void svg_lines(const struct svg *s, int *y, int size, uint32_t colour, const char *text)
 {
 	char line[512];
 
 	while (*text != '\0') {
-		size_t most = (s->view->width - 2 * SVG_MARGIN) / 7, n = strlen(text);
+		size_t most = (s->view->width - 2 * SVG_MARGIN) * 12 / 7 / (unsigned)size, n = strlen(text);
 
 		if (n > most) {
 			for (n = most; n > most / 2 && text[n] != ' ';)
@@ -139,7 +140,7 @@ static void svg_lines(const struct svg *s, int *y, uint32_t colour, const char *
 		if (n >= sizeof(line))
 			n = sizeof(line) - 1;
 		snprintf(line, n + 1, "%s", text);
-		svg_text(s, y, 12, colour, line);
+		svg_text(s, y, size, colour, line);
 		text += n;
 		text += *text == ' ';
 	}
@@ -171,42 +172,48 @@ static void svg_head(const struct svg *s, int *y)
 	const struct ktr__frame *frame = &s->view->frame;
 	char text[128];
 
-	svg_text(s, y, 15, 0x202020u, frame->title);
-	svg_lines(s, y, 0x606060u, frame->subtitle);
-	svg_lines(s, y, 0xd55e00u, frame->lost);
-	svg_lines(s, y, 0x606060u, frame->note);
+	svg_lines(s, y, 15, 0x202020u, frame->title);
+	svg_lines(s, y, 12, 0x606060u, frame->subtitle);
+	svg_lines(s, y, 12, 0xd55e00u, frame->lost);
+	svg_lines(s, y, 12, 0x606060u, frame->note);
 	if (s->more) {
 		snprintf(text, sizeof(text), "%u more levels, in less than a hundredth of it, are in the page that -o FILE.html writes",
 			 s->more);
-		svg_lines(s, y, 0x606060u, text);
+		svg_lines(s, y, 12, 0x606060u, text);
 	}
 	svg_legend(s, y);
+}
+
+static void svg_foot(const struct svg *s, int *y)
+{
+	svg_lines(s, y, 11, 0x606060u, s->view->frame.source);
+	svg_lines(s, y, 11, 0x606060u, s->view->frame.command);
 }
 
 static void svg_whole(struct svg *s)
 {
 	FILE *to = s->to;
 	unsigned width = s->view->width;
-	int y = 0;
+	int y = 0, foot = 0, height;
 
-	/* How high is the head? */
+	/* How high are they? */
 	s->to = NULL;
 	svg_head(s, &y);
+	svg_foot(s, &foot);
 	s->to = to;
 	s->top = y + 10;
+	height = s->top + (int)s->levels * SVG_ROW + foot + SVG_LINE;
 	fprintf(to,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%d\" viewBox=\"0 0 %u %d\" "
 		"style=\"font:11px 'DejaVu Sans Mono',monospace\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		width, s->top + (int)s->levels * SVG_ROW + 3 * SVG_LINE, width,
-		s->top + (int)s->levels * SVG_ROW + 3 * SVG_LINE);
+		width, height, width, height);
 	y = 0;
 	svg_head(s, &y);
 	svg_frame(s, 0, 0, SVG_MARGIN);
 	y = s->top + (int)s->levels * SVG_ROW;
-	svg_text(s, &y, 11, 0x606060u, s->view->frame.source);
-	svg_text(s, &y, 11, 0x606060u, s->view->frame.command);
+	svg_foot(s, &y);
 	fputs("</svg>\n", to);
 }
 

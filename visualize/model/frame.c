@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#define FRAME_CMDLINE 160 /* [columns] of a command line that are shown; a longer one loses its middle */
+
 /* The program's name: the first word of its command line, without directories. */
 static void frame_program(struct ktr__frame *frame, const char *cmdline)
 {
@@ -40,12 +42,13 @@ static void frame_moment(const struct ktr_reader_info *info, char *text, size_t 
 void ktr__frame_init(struct ktr__frame *frame, const struct ktr_reader_info *info,
 		     const char *command)
 {
-	char cmdline[200], host[80], moment[48];
+	char whole[4096], cmdline[200], host[80], moment[48];
 	const char *line = info->cmdline ? info->cmdline : "", *name = info->host ? info->host : "";
 
 	memset(frame, 0, sizeof(*frame));
 	frame_program(frame, line);
-	ktr__label_clean(cmdline, sizeof(cmdline), line, strlen(line));
+	ktr__label_clean(whole, sizeof(whole), line, strlen(line));
+	ktr__label_fit(cmdline, sizeof(cmdline), whole, FRAME_CMDLINE, 0);
 	ktr__label_clean(host, sizeof(host), name, strlen(name));
 	frame_moment(info, moment, sizeof(moment));
 	snprintf(frame->source, sizeof(frame->source), "%s on %s, %s, %s traced",

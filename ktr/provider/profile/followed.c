@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A thread that begins takes a place, asks the opener for an event, and goes on. What it runs before it has one is
- * known: the opener reads its CPU clock as it opens the event, and what was due by then is told as missed (n_late).
+ * known: the opener reads its CPU clock when it has opened the event, and what was due by then is told as missed
+ * (n_late), at that time: before what it is seen to do.
  *
  * Its first sample is to come at a random place in its first period, so that threads which live for less than one
  * have their share; the kernel can only count down from one number again and again. So a thread that begins has
@@ -162,7 +163,6 @@ uint64_t ktr__followed_due(const struct ktr__followed *thread, uint64_t cpu_ns)
 static int followed_open(struct ktr__followed *thread)
 {
 	const struct ktr__followed_ask *ask = &followed_ask;
-	uint64_t cpu_ns = ktr__followed_cpu_ns(thread->tid), n_late = ktr__followed_due(thread, cpu_ns);
 	struct ktr__task_event_ask event = {
 		.tid = thread->tid,
 		.period_ns = ask->period_ns,
@@ -171,10 +171,14 @@ static int followed_open(struct ktr__followed *thread)
 		.ring_bytes = thread->job_wide ? ask->wide_ring_bytes : ask->ring_bytes,
 	};
 	int code = ktr__opener_may() ? ktr__task_event_open(&thread->next, &event) : -EPERM;
+	uint64_t cpu_ns, n_late;
 
 	if (code || thread->job_wide)
 		return code;
-	thread->n_late = n_late;
+	/* To open it may take a while, in which the thread runs. */
+	cpu_ns = ktr__followed_cpu_ns(thread->tid);
+	thread->late_ns = followed_clock(ask->clock);
+	thread->n_late = n_late = ktr__followed_due(thread, cpu_ns);
 	if (!thread->job_begins)
 		return 0;
 	/* Without it the first sample is one that was due and did not come. */

@@ -43,6 +43,7 @@ struct ktr__followed {
 	uint64_t n_told;   /* [ticks] by who reads */
 	uint64_t n_due;	   /* [ticks] as of the last round, likewise */
 	uint64_t n_late;   /* [ticks] due before the event was there, and not told: by the opener, then who reads */
+	uint64_t late_ns;  /* when that was, by the opener */
 	/* As it ended, by the thread itself: */
 	uint64_t end_cpu_ns, end_ns;
 	char name[16];

@@ -46,7 +46,7 @@ static bool source_its_end;
 static uint32_t source_strange;  /* atomic */
 static unsigned source_ms;	/* between two rounds */
 static unsigned source_look_ms; /* between two looks at whether another thread does them */
-static uint64_t source_until_ns;
+static uint64_t source_from_ns, source_until_ns; /* of this round: after that, up to that */
 static bool source_is_shared; /* it did when it was looked last */
 
 static uint32_t source_news[SOURCE_NEWS];
@@ -277,6 +277,13 @@ static void source_refuse(struct ktr__followed *thread, int code)
 	source_has_refused = true;
 }
 
+/* A moment, or the nearest one that nothing later has been told of. */
+static uint64_t source_within(uint64_t ns)
+{
+	ns = ns > source_from_ns ? ns : source_from_ns;
+	return ns < source_until_ns ? ns : source_until_ns;
+}
+
 /* What there is of it; -errno: what was asked for cannot be had. True: it has ended. */
 static bool source_read_all(struct ktr__followed *thread, int *code)
 {
@@ -284,7 +291,7 @@ static bool source_read_all(struct ktr__followed *thread, int *code)
 
 	/* Its first events, before they are read; others after the one before. */
 	*code = thread->event.map ? 0 : ktr__followed_adopt(thread);
-	ktr__tell_late(thread, source_until_ns);
+	ktr__tell_late(thread, source_within(thread->late_ns));
 	source_read_first(thread);
 	ended = source_read(thread, &thread->event, &had_sample);
 	*code = *code ? *code : ktr__followed_adopt(thread);
@@ -374,6 +381,7 @@ static const struct ktr__kernel_entry *source_take(uint64_t until_ns, size_t *n)
 	*n = 0;
 	if (ktr__own.sealed)
 		return NULL;
+	source_from_ns = source_until_ns;
 	source_until_ns = until_ns;
 	ktr__maps_enter();
 	ktr__followed_each(source_thread);

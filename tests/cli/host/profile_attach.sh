@@ -57,7 +57,7 @@ static void *moment(void *unused)
 	return unused;
 }
 END2
-$cc -O2 -o spin spin.c -lpthread && $cc -O2 -static -o still spin.c -lpthread || { fail 'spin.c'; exit 1; }
+$cc -O2 -o ends "$top/tests/programs/profile/ends.c" -lpthread && $cc -O2 -o spin spin.c -lpthread && $cc -O2 -static -o still spin.c -lpthread || { fail 'spin.c'; exit 1; }
 
 start() { # PROGRAM...: its pid is $pid
 	: >begun
@@ -130,6 +130,30 @@ kill -TERM "$pid"
 wait $profiler
 is 'status after its end' $? 0
 [ -d end ] || fail "no trace of one that has ended: $(cat end.err)"
+
+# In the midst of its end it has no session any more, and is still there: that it has ended is what is said.
+for how in '' thread; do
+	mkfifo line
+	# shellcheck disable=SC2086 # none, or a word
+	./ends $how <line >exits &
+	pid=$!
+	pids="$pids $pid"
+	exec 9>line
+	await 'grep -q begun exits'
+	"$ktr" profile -p "$pid" -o ends.t 2>err &
+	profiler=$!
+	await 'grep -q "system calls" err' || fail "it has not begun: $(cat err)"
+	echo >&9
+	exec 9>&-
+	await 'grep -q exits exits'
+	kill -INT $profiler
+	wait $profiler
+	is "status at its end, $how: $(cat err)" $? 0
+	grep -q 'no session' err && fail "at its end, $how: $(cat err)"
+	[ -d ends.t ] || fail "no trace of one that is ending, $how: $(cat err)"
+	wait "$pid"
+	rm -rf line ends.t
+done
 
 # Threads that it makes meanwhile are found, and have the time that they had before that, too.
 start ./spin moments

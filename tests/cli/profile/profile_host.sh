@@ -177,6 +177,24 @@ for how in late found; do
 	is "an event comes too late, $how: timers" "$(grep timers "$dir/out")" 'timers 0'
 done
 
+# What a thread has run before it has its event is told first, as not seen.
+rm -rf "$dir/t"
+LD_PRELOAD=$dir/shim.so PERF_SHIM=slow timeout 300 "$ktr" profile -o "$dir/t" "$prog" many 4 60 >"$dir/out" 2>"$dir/err" ||
+	fail "events come slowly: $? $(cat "$dir/err")"
+agree t 'events come slowly' 8000000 30
+"$ktr" export speedscope -o "$dir/speedscope" "$dir/t" 2>"$dir/err" || fail "events come slowly: $(cat "$dir/err")"
+python3 - "$dir/out" "$dir/speedscope" >"$dir/log" 2>&1 <<-'END2' || fail "events come slowly: $(tail -n 1 "$dir/log")"
+	import json, sys
+	said = {line.split()[0] for line in open(sys.argv[1]) if line.split()[0].isdigit()}
+	trace = json.load(open(sys.argv[2]))
+	names = [frame["name"] for frame in trace["shared"]["frames"]]
+	threads = [t for t in trace["profiles"] if t["name"].rsplit(" ", 1)[1] in said]
+	assert len(threads) == 4, len(threads)
+	for t in threads:
+	    first = [names[i] for i in t["samples"][0]]
+	    assert "[not seen]" in first and t["weights"][0] > 15e6, (first, t["weights"][:3])
+END2
+
 # A user other than root: little memory, and less is told.
 [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] ||
 	{ skip 'another user: not root, or no setpriv'; exit $failed; }

@@ -104,7 +104,8 @@ if unshare --user --map-root-user --mount --pid --fork --mount-proc true 2>"$dir
 	status 7 unshare --user --map-root-user --mount --pid --fork --mount-proc "$ktr" profile --off-cpu -o "$dir/u" "$dir/works"
 	status 0 "$ktr" report --profile "$dir/u"
 	grep -q ' works' "$dir/out" || fail "within namespaces: $(cat "$dir/out")"
-	unshare --user --map-root-user --mount --pid --fork --mount-proc "$dir/works" on >"$dir/works.out" &
+	# unshare(1) cannot die as its child is killed here, and complains.
+	unshare --user --map-root-user --mount --pid --fork --mount-proc "$dir/works" on >"$dir/works.out" 2>"$dir/outer.err" &
 	outer=$!
 	pids="$pids $outer"
 	await 'inner=$(cat "/proc/$outer/task/$outer/children"); [ -n "$inner" ] && became ${inner% } "$dir/works"'
@@ -113,6 +114,8 @@ if unshare --user --map-root-user --mount --pid --fork --mount-proc true 2>"$dir
 	said 'another namespace' 'namespace'
 	kill -0 ${inner% } || fail 'the program in a namespace is gone'
 	kill -9 ${inner% }
+	wait $outer
+	is 'unshare(1)' "$(grep -vc 'sigprocmask unblock failed' "$dir/outer.err")" 0
 	# Both in one.
 	unshare --user --map-root-user --mount --pid --fork --mount-proc sh -c '
 		"$1" on >/dev/null & "$2" profile -p $! -d 500ms -o "$3"; status=$?; kill -9 $!; exit $status' \

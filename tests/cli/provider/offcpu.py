@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""offcpu.py SAID REPORT FOLDED SOURCE: what tests/programs/provider/offcpu.c said beside what ktr does."""
-import collections, json, sys
+"""offcpu.py SAID REPORT FOLDED SOURCE: what tests/programs/provider/offcpu.c said beside what ktr does.
+With SHOW in the environment each time is printed beside the program's, those that agree too."""
+import collections, json, os, sys
 
 said = {}
 for line in open(sys.argv[1]):
@@ -22,6 +23,8 @@ names = {"naps": ("nanosleep", 1), "polls": ("poll", 1), "reads": ("read", 1), "
 wrong = 0
 def near(what, got, want, share, slack):
     global wrong
+    if "SHOW" in os.environ:
+        print(f"{source}: {what}: {got / 1e6:.2f} ms, {want / 1e6:.2f} by the program: {100 * (got / want - 1):+.2f} %")
     if abs(got - want) > share * want + slack:
         print(f"{what}: {got / 1e6:.2f} ms instead of {want / 1e6:.2f}")
         wrong = 1

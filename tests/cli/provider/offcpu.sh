@@ -3,7 +3,7 @@
 # ktr profile --off-cpu: sleeps, polls, reads, locks, conditions, semaphores, page faults and waits for a CPU are named, each with
 # the stack of who waited where that is known, and as long as the program's own clocks say; on and off the CPU add up to the time
 # that a thread lived; without the kernel's context switches, too, where it says so. No program sees an EINTR of it. One picture.
-# The same of a program that runs already, with -p, which is let go of again.
+# The same of a program that runs already, with -p, which is let go of again. SHOW=1 prints the times, both ways.
 . "$(dirname "$0")/../lib.inc"
 case $(uname -m) in x86_64) ;; *) skip 'ktr profile is for x86-64'; exit 0 ;; esac
 [ "$(ldd /bin/true | grep -c 'libc\.so\.6')" = 1 ] || { skip 'no glibc'; exit 0; }
@@ -20,6 +20,7 @@ told() {
 	status 0 "$ktr" report --profile --json "$dir/$1"
 	python3 tests/cli/provider/offcpu.py "$dir/said" "$dir/out" "$dir/off.folded" "$2" >"$dir/log" ||
 		fail "$3: $(cat "$dir/log")"
+	[ -z "${SHOW:-}" ] || sed "s/^/$3, /" "$dir/log"
 }
 
 # Where perf events are not allowed the calls alone are told.

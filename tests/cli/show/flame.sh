@@ -7,10 +7,11 @@
 $cc -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -Iinclude \
 	tests/programs/show/flame.c -o "$dir/flame" "$O/lib/libktr.a" -lpthread || exit 1
 cd "$dir" || exit 1
-for run in 'a 1000' 'b 30000' 's 10 stacks'; do
+long=$(printf '%0400d' 0 | tr 0 x)
+for run in 'a 1000' 'b 30000' "s 10 stacks $long"; do
 	# shellcheck disable=SC2086
 	set -- $run
-	"$ktr" run -m all -o "$1" ./flame "$2" ${3:+$3} >log 2>&1 || fail "run $1: $(cat log)"
+	"$ktr" run -m all -o "$1" ./flame "$2" ${3:+$3} ${4:+$4} >log 2>&1 || fail "run $1: $(cat log)"
 done
 
 sum() {
@@ -60,6 +61,15 @@ for g in svg.iter(text + 'g'):
     assert colours.setdefault(name, rect.get('fill')) == rect.get('fill'), name
     boxes.append((name, float(rect.get('x')), float(rect.get('width')), int(rect.get('y'))))
 assert boxes[0][0] == 'all' and boxes[0][2] > 1170, boxes[0]
+# What stands in a box fits into it, and is a whole name, or enough of one; lines are not wider than the picture.
+for g in svg.iter(text + 'g'):
+    label = g.find(text + 'text')
+    if label is not None:
+        assert len(label.text) * 6.7 <= float(g.find(text + 'rect').get('width')), label.text
+        assert '…' not in label.text or len(label.text) > 5, label.text
+for line in svg.findall(text + 'text'):
+    assert len(line.text) * 6.4 <= 1176, line.text
+assert ('x…x' in ''.join(line.text for line in svg.findall(text + 'text'))) == (trace == 's')
 for name, x, width, y in boxes[1:]:
     assert any(y + 17 == b[3] and b[1] - 1.1 <= x and x + width <= b[1] + b[2] + 1.1 for b in boxes), (name, x, width, y)
 words = ' '.join(t.text or '' for t in svg.iter(text + 'text'))

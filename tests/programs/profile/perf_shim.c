@@ -4,7 +4,7 @@
  * all others fail with EMFILE; "once": those alone fail whose period is a random one, of a thread that begins;
  * "steady": all others. "late": each is asked for only when the thread has ended; "found": likewise, and a thread
  * begins, for the profiler, when one has been asked for it by another thread. "crowd": all fail, when there are 150
- * threads.
+ * threads. "slow": each is had only when the thread has run for 20 ms.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -23,6 +23,7 @@
 
 #define NAPS  20000 /* of 1 ms */
 #define CROWD 150
+#define SLOW_NS 20000000
 
 static pid_t asked; /* whom an event was asked for last. Atomic */
 
@@ -71,7 +72,7 @@ static int shim_refuses(const struct perf_event_attr *attr, pid_t tid)
 	static int n;
 	const char *how = getenv("PERF_SHIM");
 
-	if (!how || !tid || strcmp(how, "late") == 0 || strcmp(how, "found") == 0)
+	if (!how || !tid || strcmp(how, "late") == 0 || strcmp(how, "found") == 0 || strcmp(how, "slow") == 0)
 		return 0;
 	for (int i = 0; strcmp(how, "crowd") == 0 && i < NAPS && shim_n_threads() < CROWD; i++)
 		shim_nap();
@@ -80,9 +81,19 @@ static int shim_refuses(const struct perf_event_attr *attr, pid_t tid)
 	return __atomic_fetch_add(&n, 1, __ATOMIC_RELAXED) >= atoi(how);
 }
 
+static int shim_is_young(pid_t tid)
+{
+	struct timespec ran;
+
+	return clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &ran) == 0 && ran.tv_sec == 0 &&
+	       ran.tv_nsec < SLOW_NS;
+}
+
 /* Until the thread is there no more; but the main thread. */
 static void shim_waits(pid_t tid)
 {
+	for (int i = 0; tid && tid != getpid() && shim_is("slow") && i < NAPS && shim_is_young(tid); i++)
+		shim_nap();
 	if (!tid || tid == getpid() || !(shim_is("late") || shim_is("found")))
 		return;
 	__atomic_store_n(&asked, tid, __ATOMIC_RELEASE);
