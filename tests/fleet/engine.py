@@ -4,7 +4,7 @@
 #	python3 engine.py LIBCHDB FOLDER SEED >port	its tables lie in FOLDER. Of the inserts a third is done and not answered, and a
 #							sixth neither; unless there is a file `calm`. Where there is a file `insert-only`,
 #							nobody may ask for rows.
-import ctypes, http.server, os, random, re, sys, urllib.parse
+import ctypes, http.server, os, random, re, struct, sys, urllib.parse
 
 lib = ctypes.CDLL(sys.argv[1])
 lz4 = ctypes.CDLL('liblz4.so.1')
@@ -37,7 +37,7 @@ def unpack(body):
     """Frames as tools/fleet/frame.c makes them."""
     out, at = [], 0
     while at < len(body):
-        method, size, plain = body[at + 16], int.from_bytes(body[at + 17:at + 21], 'little'), int.from_bytes(body[at + 21:at + 25], 'little')
+        method, size, plain = struct.unpack_from('<BII', body, at + 16)
         packed = body[at + 25:at + 16 + size]
         if method == 0x82:
             room = ctypes.create_string_buffer(plain)

@@ -324,8 +324,11 @@ static int attach_once(const struct attach_command *c, char session[PATH_MAX], i
 	rc = ktr__session_find_pid((pid_t)c->pid, session, PATH_MAX, &err);
 	if (is_patient && attach_is_early(c, rc == -ENOENT ? -ESRCH : rc))
 		return -EAGAIN;
-	rc = rc ? rc : attach_probes(c, session, &err);
-	if (rc && attach_has_ended((pid_t)c->pid, rc))
+	has_session = !rc;
+	if (has_session)
+		rc = attach_probes(c, session, &err);
+	/* A probe that it has not got tells nothing of its end. */
+	if (rc && attach_has_ended((pid_t)c->pid, has_session ? 0 : rc))
 		return attach_ended(c, &facts);
 	return rc ? fail_with(c->command, &err) : 0;
 }
