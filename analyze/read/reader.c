@@ -13,6 +13,7 @@
 #include "analyze/read/tables.h"
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_set.h"
+#include "analyze/read/trace_source.h"
 #include "analyze/session/session_feed.h"
 #include "analyze/stats/ends.h"
 #include "analyze/symbols/process_code.h"
@@ -226,6 +227,11 @@ void ktr__reader_watch(struct ktr_reader *reader, ktr__reader_watch_fn *watch, v
 	reader->source.watch_context = context;
 }
 
+uint32_t ktr__reader_piece(const struct ktr_reader *reader)
+{
+	return ktr__trace_source_oldest(&reader->source);
+}
+
 uint64_t ktr__reader_bytes(const struct ktr_reader *reader)
 {
 	return reader->source.n_bytes;
@@ -338,6 +344,20 @@ uint64_t ktr__reader_first(const struct ktr_reader *reader)
 		if (feed->cursor[i] && &feed->cursor[i]->c == reader->last)
 			return 0;
 	return reader->last && reader->source.set ? ktr__trace_of(reader->last)->first_no : 0;
+}
+
+uint64_t ktr__reader_gone(const struct ktr_reader *reader)
+{
+	const struct ktr__session_feed *feed = reader->source.feed;
+	const struct ktr__trace_cursor *t;
+
+	for (uint32_t i = 0; feed && i < feed->n_rings; i++)
+		if (feed->cursor[i] && &feed->cursor[i]->c == reader->last)
+			return 0;
+	if (!reader->last || !reader->source.set)
+		return 0;
+	t = ktr__trace_of(reader->last);
+	return t->c.event.index == t->head.first_event ? t->n_gone : 0;
 }
 
 /* Where the names of code are that is in no file. */

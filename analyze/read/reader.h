@@ -11,6 +11,13 @@ struct ktr__symbols;
 struct ktr__tables;
 struct ktr__trace_head;
 
+/* As ktr_reader_open(), with pieces of a trace that rotation has removed and who reads has kept: follow/kept.h. */
+int ktr__reader_open_kept(const char *path, const struct ktr_reader_options *options, struct ktr_reader **out,
+			  struct ktr_error *err);
+
+/* A trace's walk has passed all pieces whose number is lower. */
+uint32_t ktr__reader_piece(const struct ktr_reader *reader);
+
 /*
  * ktr_reader_next() without a copy: *event is the reader's own, valid until the next call, and NULL where
  * there is none.
@@ -148,6 +155,12 @@ void ktr__reader_stream(const struct ktr_reader *reader, char *name, size_t size
  * over a trace from its beginning came: those before went with what rotation removed.
  */
 uint64_t ktr__reader_first(const struct ktr_reader *reader);
+
+/*
+ * Returns how many events of that stream were right before it, in pieces of a trace that are not there any more;
+ * where it is the first one of all, see ktr__reader_first().
+ */
+uint64_t ktr__reader_gone(const struct ktr_reader *reader);
 
 /* Returns names for addresses, made when first asked for and borrowed until it is closed; NULL without memory. */
 struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader);

@@ -75,8 +75,8 @@ static void reader_open_judge(struct ktr_reader *reader)
 
 /* As reader_open_again(). *gone: something of the trace was removed meanwhile. */
 static int reader_open_once(const char *path, const struct ktr_reader_options *all,
-			    const struct ktr_trace_clock *clock, struct ktr_reader **out, struct ktr_error *err,
-			    int *gone)
+			    const struct ktr_trace_clock *clock, int kept, struct ktr_reader **out,
+			    struct ktr_error *err, int *gone)
 {
 	struct ktr_reader *reader = calloc(1, sizeof(*reader));
 	int rc;
@@ -91,6 +91,7 @@ static int reader_open_once(const char *path, const struct ktr_reader_options *a
 	reader->source.reverse = all->reverse != 0;
 	reader->source.alone = all->alone != 0;
 	reader->source.clock = clock;
+	reader->source.kept = kept;
 	reader->source.follow = all->follow && !all->reverse;
 	reader->watch.fd = -1;
 	rc = reader->path ? ktr__tables_init(&reader->source.tables) : -ENOMEM;
@@ -125,7 +126,8 @@ static int reader_open_once(const char *path, const struct ktr_reader_options *a
  * the same: each measures it anew, and comes to some nanoseconds more or less.
  */
 static int reader_open_again(const char *path, const struct ktr_reader_options *options,
-		       const struct ktr_trace_clock *clock, struct ktr_reader **out, struct ktr_error *err)
+		       const struct ktr_trace_clock *clock, int kept, struct ktr_reader **out,
+		       struct ktr_error *err)
 {
 	struct ktr_reader_options all = { .size = sizeof(all) };
 	struct ktr_error why = KTR_ERROR_NONE;
@@ -135,7 +137,7 @@ static int reader_open_again(const char *path, const struct ktr_reader_options *
 	if (options)
 		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
 	for (unsigned i = 0;; i++) {
-		rc = reader_open_once(path, &all, clock, out, &why, &gone);
+		rc = reader_open_once(path, &all, clock, kept, out, &why, &gone);
 		if (!gone || i == READER_OPEN_AGAIN)
 			break;
 		memset(&why, 0, sizeof(why));
@@ -150,7 +152,13 @@ static int reader_open_again(const char *path, const struct ktr_reader_options *
 int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 		    struct ktr_reader **out, struct ktr_error *err)
 {
-	return reader_open_again(path, options, NULL, out, err);
+	return reader_open_again(path, options, NULL, 0, out, err);
+}
+
+int ktr__reader_open_kept(const char *path, const struct ktr_reader_options *options, struct ktr_reader **out,
+			  struct ktr_error *err)
+{
+	return reader_open_again(path, options, NULL, 1, out, err);
 }
 
 int ktr__reader_again(const struct ktr_reader *reader, struct ktr_reader **out, struct ktr_error *err)
@@ -158,7 +166,7 @@ int ktr__reader_again(const struct ktr_reader *reader, struct ktr_reader **out, 
 	const struct ktr_reader_options options = { .size = sizeof(options), .alone = reader->source.alone };
 	const struct ktr__session_feed *feed = reader->source.feed;
 
-	return reader_open_again(reader->path, &options, feed ? &feed->clock : NULL, out, err);
+	return reader_open_again(reader->path, &options, feed ? &feed->clock : NULL, reader->source.kept, out, err);
 }
 
 void ktr_reader_close(struct ktr_reader *reader)

@@ -40,17 +40,23 @@ void ktr__trace_damage(struct ktr__trace_cursor *t, uint64_t from, uint64_t to, 
 						   : "");
 }
 
-void ktr__trace_gap(struct ktr__trace_cursor *t, uint64_t n_events, uint64_t from_ns,
-		    uint64_t to_ns)
+static void trace_cursor_gap(struct ktr__trace_cursor *t, uint64_t n_events, uint64_t from_ns, uint64_t to_ns,
+			     uint8_t removed)
 {
 	struct ktr_loss loss = { .cpu = t->head.cpu,
 				 .keep = t->kind == KTR_RING_KEEP,
+				 .removed = removed,
 				 .n_events = n_events,
 				 .from_ns = from_ns,
 				 .to_ns = to_ns };
 
 	if (loss.n_events)
 		ktr__source_loss(t->c.source, &loss);
+}
+
+void ktr__trace_gap(struct ktr__trace_cursor *t, uint64_t n_events, uint64_t from_ns, uint64_t to_ns)
+{
+	trace_cursor_gap(t, n_events, from_ns, to_ns, 0);
 }
 
 int ktr__trace_suits(const struct ktr__trace_cursor *t)
@@ -97,14 +103,18 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
 	const struct ktr_packet_header *h = &t->head;
 	uint64_t lost = t->known ? ktr__trace_minus(h->discarded, t->discarded) : 0;
 	uint64_t missing = t->numbered ? ktr__trace_minus(h->first_event, t->event_no) : 0;
+	int apart = t->crossed && !ktr__trace_adjoins(t, t->at_part);
 
-	if ((h->seq != t->seq || (t->crossed && !ktr__trace_adjoins(t, t->at_part))) &&
-	    missing > lost)
+	t->n_gone = apart && missing > lost ? missing : 0;
+	if ((h->seq != t->seq || apart) && missing > lost)
 		lost = missing;
 	t->crossed = 0;
 	if (!t->numbered)
 		t->first_no = h->first_event;
-	ktr__trace_lost(t, h->seq, lost, t->edge_ns, h->n_events ? h->time_begin : 0);
+	if (t->n_gone)
+		trace_cursor_gap(t, lost, t->edge_ns, h->n_events ? h->time_begin : 0, 1);
+	else
+		ktr__trace_lost(t, h->seq, lost, t->edge_ns, h->n_events ? h->time_begin : 0);
 	t->known = t->numbered = 1;
 	t->seq = h->seq + 1;
 	t->event_no = h->first_event + h->n_events;

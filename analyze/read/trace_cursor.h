@@ -36,6 +36,7 @@ struct ktr__trace_back {
 /* One file of the stream. */
 struct ktr__trace_part {
 	unsigned member;   /* of the set */
+	int is_cut;	   /* it was removed before it was read to its end */
 	uint64_t n_bytes;  /* to be read: as long as it was when it was last looked at */
 	uint64_t first_ns; /* of its first and last event, by its packets; both 0: it has none */
 	uint64_t last_ns;
@@ -57,6 +58,7 @@ struct ktr__trace_cursor {
 	unsigned at_part;
 	int opened;  /* at_part is meant; the file may be missing all the same */
 	int crossed; /* the packet before was in another part */
+	uint64_t n_gone; /* events between it and this one that were in parts which are not there any more */
 	char name[32];
 	uint32_t number; /* in the name */
 	unsigned kind; /* KTR_RING_* */

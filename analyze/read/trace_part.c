@@ -36,7 +36,7 @@ int ktr__trace_adjoins(const struct ktr__trace_cursor *t, unsigned i)
 {
 	const struct ktr__trace_dir *member;
 
-	if (!i || t->part[i - 1].member + 1 != t->part[i].member)
+	if (!i || t->part[i - 1].member + 1 != t->part[i].member || t->part[i - 1].is_cut || t->part[i].is_cut)
 		return 0;
 	member = &t->c.source->set->member[t->part[i].member];
 	return member->number == KTR__SET_LIVE || member->number == member[-1].number + 1;
@@ -44,19 +44,22 @@ int ktr__trace_adjoins(const struct ktr__trace_cursor *t, unsigned i)
 
 int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i)
 {
-	const struct ktr__trace_part *part = &t->part[i];
-	const struct ktr__trace_dir *member = &t->c.source->set->member[part->member];
+	struct ktr__trace_part *part = &t->part[i];
+	struct ktr__trace_dir *member = &t->c.source->set->member[part->member];
 	int rc = 0;
 
 	if (!t->opened || t->file.fd < 0 || t->at_part != i) {
 		ktr__packets_close(&t->file);
 		rc = ktr__packets_open(&t->file, member->dir_fd, t->name);
+		if (rc == -ENOENT && ktr__set_is_removed(member) && ktr__set_use_kept(t->c.source->set, member))
+			rc = ktr__packets_open(&t->file, member->dir_fd, t->name);
 	}
 	if (rc == -ENOMEM)
 		return rc;
 	t->file.patience = member->head.is_written ? KTR__PACKETS_PATIENCE : 0;
 	/* Files that stay empty are removed when a directory is left. */
-	if (rc && part->n_bytes && ktr__set_is_removed(member))
+	part->is_cut |= rc && part->n_bytes && ktr__set_is_removed(member);
+	if (rc && part->n_bytes && part->is_cut)
 		ktr__source_note(t->c.source, 0, "%s/%s: was removed before it was read", member->path, t->name);
 	else if (rc && part->n_bytes)
 		ktr__source_note(t->c.source, 1, "%s/%s: %s", member->path, t->name, strerror(-rc));

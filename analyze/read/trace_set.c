@@ -9,8 +9,11 @@
  */
 #include "analyze/read/trace_set.h"
 
+#include "analyze/follow/kept.h"
 #include "analyze/read/source.h"
 #include "conf/kit/array.h"
+
+#include <ktr/trace_file.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,6 +51,8 @@ void ktr__set_close(struct ktr__trace_set *set)
 	for (unsigned i = 0; i < set->n; i++)
 		set_forget(&set->member[i]);
 	free(set->member);
+	free(set->kept);
+	set->kept = NULL;
 	set->member = NULL;
 	set->n = 0;
 }
@@ -59,8 +64,61 @@ int ktr__set_has_name(const struct ktr__trace_dir *member)
 	return stat(member->path, &st) == 0 && st.st_dev == member->dev && st.st_ino == member->ino;
 }
 
-/* Opens a directory at path, or at path.number. What is removed loses its name first. 0 or -errno. */
-static int set_open_dir(struct ktr__trace_dir *member, const char *path, uint32_t number)
+/* The inode of its info.jsonl, by which what was kept of a directory is told to be it; 0: it has none. */
+static ino_t set_info_ino(int dir_fd)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, KTR_TRACE_DIR "/info.jsonl", &st, AT_SYMLINK_NOFOLLOW) ? 0 : st.st_ino;
+}
+
+/* Opens what was kept of a piece: of that number, 0: any, and of that inode, 0: any. 0 or -errno. */
+static int set_open_kept(const struct ktr__trace_set *set, struct ktr__trace_dir *member, uint32_t number, ino_t ino)
+{
+	struct ktr__kept *piece = NULL;
+	int n = set->kept ? ktr__kept_pieces(set->kept, &piece) : 0, i;
+	struct stat st;
+
+	member->dir_fd = -1;
+	member->path = NULL;
+	for (i = 0; i < n && ((number && piece[i].number != number) || (ino && piece[i].ino != ino)); i++)
+		;
+	if (i < n) {
+		member->path = ktr__kept_path(set->kept, &piece[i]);
+		member->number = piece[i].number;
+		member->info_ino = piece[i].ino;
+		member->is_kept = 1;
+	}
+	free(piece);
+	if (!member->path)
+		return n < 0 || i < n ? -ENOMEM : -ENOENT;
+	member->dir_fd = open(member->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (member->dir_fd < 0 || fstat(member->dir_fd, &st))
+		return -errno;
+	member->dev = st.st_dev;
+	member->ino = st.st_ino;
+	member->is_whole = !ktr__lines_removed(member->dir_fd);
+	return 0;
+}
+
+int ktr__set_use_kept(const struct ktr__trace_set *set, struct ktr__trace_dir *member)
+{
+	struct ktr__trace_dir kept = *member;
+
+	if (!set->kept || !member->info_ino)
+		return 0;
+	if (set_open_kept(set, &kept, member->number == KTR__SET_LIVE ? 0 : member->number, member->info_ino)) {
+		set_forget(&kept);
+		return 0;
+	}
+	set_forget(member);
+	*member = kept;
+	return 1;
+}
+
+/* Opens a directory at path, or at path.number, or what was kept of it. What is removed loses its name first. 0 or -errno. */
+static int set_open_dir(const struct ktr__trace_set *set, struct ktr__trace_dir *member, const char *path,
+			uint32_t number)
 {
 	struct stat st;
 	int n = number == KTR__SET_LIVE ? asprintf(&member->path, "%s", path)
@@ -73,10 +131,15 @@ static int set_open_dir(struct ktr__trace_dir *member, const char *path, uint32_
 		return -ENOMEM;
 	}
 	member->dir_fd = open(member->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (member->dir_fd < 0 && errno == ENOENT && number != KTR__SET_LIVE && set->kept) {
+		free(member->path);
+		return set_open_kept(set, member, number, 0);
+	}
 	if (member->dir_fd < 0 || fstat(member->dir_fd, &st))
 		return -errno;
 	member->dev = st.st_dev;
 	member->ino = st.st_ino;
+	member->info_ino = set_info_ino(member->dir_fd);
 	member->is_whole = !ktr__lines_removed(member->dir_fd) || !ktr__set_has_name(member);
 	return 0;
 }
@@ -100,10 +163,12 @@ static int set_open(struct ktr__event_source *source, struct ktr__trace_dir *mem
 		    uint32_t number, struct ktr_error *err)
 {
 	struct ktr__lines lines;
-	int rc = set_open_dir(member, path, number);
+	int rc = set_open_dir(source->set, member, path, number);
 
 	if (rc)
 		return ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc));
+	if (number != KTR__SET_LIVE && ktr__set_is_removed(member))
+		ktr__set_use_kept(source->set, member);
 	lines = ktr__set_lines(source, member, err);
 	return ktr__trace_head(&lines, &member->head);
 }
@@ -132,10 +197,6 @@ static int set_add(struct ktr__trace_set *set, unsigned at, struct ktr__trace_di
 	return 0;
 }
 
-/*
- * The numbers N above `above` for which there is a NAME.N, ascending. Returns how many, with *numbers
- * owned by the caller, or -errno.
- */
 static int set_compare(const void *a, const void *b)
 {
 	uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
@@ -156,7 +217,8 @@ static uint32_t set_number(const char *entry, const char *name, size_t n_name)
 	return *end || number >= KTR__SET_LIVE ? 0 : (uint32_t)number;
 }
 
-static int set_numbers(const char *path, uint32_t above, uint32_t **numbers)
+/* Those of NAME.N, in no order. */
+static int set_named(const char *path, uint32_t above, uint32_t **numbers)
 {
 	size_t n_path = strlen(path);
 	const char *slash, *name;
@@ -188,13 +250,49 @@ static int set_numbers(const char *path, uint32_t above, uint32_t **numbers)
 		(*numbers)[n++] = number;
 	}
 	closedir(dir);
-	if (n > 0)
-		qsort(*numbers, (size_t)n, sizeof(**numbers), set_compare);
 	if (n < 0) {
 		free(*numbers);
 		*numbers = NULL;
 	}
 	return n;
+}
+
+/* Adds those of pieces that were kept. */
+static int set_add_kept(const struct ktr__trace_set *set, uint32_t above, uint32_t **numbers, int n)
+{
+	struct ktr__kept *piece;
+	int n_kept = ktr__kept_pieces(set->kept, &piece);
+	uint32_t *all = n_kept > 0 ? realloc(*numbers, (size_t)(n + n_kept) * sizeof(*all)) : NULL;
+
+	for (int i = 0; all && i < n_kept; i++)
+		if (piece[i].number > above)
+			all[n++] = piece[i].number;
+	free(piece);
+	if (all)
+		*numbers = all;
+	return n_kept < 0 || (n_kept && !all) ? -ENOMEM : n;
+}
+
+/*
+ * The numbers N above `above` for which there is a NAME.N, or was one and is kept, ascending. Returns how many,
+ * with *numbers owned by the caller, or -errno. set: NULL: those of the name alone.
+ */
+static int set_numbers(const struct ktr__trace_set *set, const char *path, uint32_t above, uint32_t **numbers)
+{
+	int n = set_named(path, above, numbers), unique = 0;
+
+	if (n >= 0 && set && set->kept)
+		n = set_add_kept(set, above, numbers, n);
+	if (n > 0)
+		qsort(*numbers, (size_t)n, sizeof(**numbers), set_compare);
+	for (int i = 0; i < n; i++)
+		if (!unique || (*numbers)[unique - 1] != (*numbers)[i])
+			(*numbers)[unique++] = (*numbers)[i];
+	if (n < 0) {
+		free(*numbers);
+		*numbers = NULL;
+	}
+	return n < 0 ? n : unique;
 }
 
 unsigned ktr__set_patience = 100;
@@ -204,7 +302,7 @@ int ktr__set_await(const char *path)
 	const struct timespec pause = { 0, SET_PAUSE_NS };
 	int error = errno; /* callers tell why there is nothing */
 	uint32_t *numbers;
-	int n = set_numbers(path, 0, &numbers);
+	int n = set_numbers(NULL, path, 0, &numbers);
 
 	free(numbers);
 	for (unsigned i = 0; n > 0 && i < ktr__set_patience; i++) {
@@ -223,6 +321,8 @@ static int set_is_of(const struct ktr__trace_dir *a, const struct ktr__trace_dir
 
 static int set_is_same(const struct ktr__trace_dir *a, const struct ktr__trace_dir *b)
 {
+	if (a->is_kept || b->is_kept)
+		return a->info_ino && a->info_ino == b->info_ino;
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
@@ -230,7 +330,7 @@ static int set_is_same(const struct ktr__trace_dir *a, const struct ktr__trace_d
 static int set_add_older(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path)
 {
 	uint32_t *numbers;
-	int n = set_numbers(path, 0, &numbers), rc = n < 0 ? n : 0;
+	int n = set_numbers(set, path, 0, &numbers), rc = n < 0 ? n : 0;
 
 	for (int i = 0; i < n && !rc; i++) {
 		struct ktr__trace_dir member, *live = &set->member[set->n - 1];
@@ -266,6 +366,8 @@ int ktr__set_open(struct ktr__event_source *source, struct ktr__trace_set *set, 
 		set_forget(&member);
 	else
 		rc = set_add(set, 0, &member);
+	if (!rc && source->kept)
+		set->kept = ktr__kept_folder(path, set->member[0].head.uuid);
 	return rc || alone ? rc : set_add_older(source, set, path);
 }
 
@@ -281,11 +383,11 @@ static uint32_t set_last_number(const struct ktr__trace_set *set, const char *pa
 
 	if (last->number != KTR__SET_LIVE)
 		return last->number;
-	n = set_numbers(path, 0, &numbers);
+	n = set_numbers(set, path, 0, &numbers);
 	while (n-- > 0 && !found) {
 		struct ktr__trace_dir member = { 0 };
 
-		if (set_open_dir(&member, path, numbers[n]) == 0 && set_is_same(&member, last))
+		if (set_open_dir(set, &member, path, numbers[n]) == 0 && set_is_same(&member, last))
 			found = numbers[n];
 		set_forget(&member);
 	}
@@ -303,7 +405,7 @@ static int set_look(struct ktr__event_source *source, struct ktr__trace_set *set
 {
 	struct ktr__trace_dir *last = &set->member[set->n - 1];
 	uint32_t number = set_last_number(set, path), *numbers;
-	int n = set_numbers(path, number, &numbers), rc;
+	int n = set_numbers(set, path, number, &numbers), rc;
 
 	rc = n < 0 ? n : set_probe(source, member, path, n ? numbers[0] : KTR__SET_LIVE);
 	free(numbers);
@@ -314,7 +416,7 @@ static int set_look(struct ktr__event_source *source, struct ktr__trace_set *set
 	if (!set_is_of(member, last))
 		return -ESTALE;
 	if (!n) {
-		n = set_numbers(path, number, &numbers);
+		n = set_numbers(set, path, number, &numbers);
 		free(numbers);
 		if (n)
 			return n < 0 ? n : -EAGAIN;

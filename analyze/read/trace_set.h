@@ -22,6 +22,8 @@ struct ktr__trace_dir {
 	int dir_fd;
 	dev_t dev;
 	ino_t ino;
+	ino_t info_ino; /* of its info.jsonl; 0: it had none */
+	int is_kept;	/* it is what was kept of one that was removed */
 	uint32_t number; /* of NAME.number, or KTR__SET_LIVE, when it was opened */
 	int is_whole;    /* 1: its info.jsonl was there then, or it was about to be removed */
 	struct ktr__trace_head head;
@@ -30,6 +32,7 @@ struct ktr__trace_dir {
 struct ktr__trace_set {
 	struct ktr__trace_dir *member; /* owned; oldest first */
 	unsigned n, room;
+	char *kept; /* owned; where pieces are that rotation has removed (analyze/follow/kept.h); NULL: nowhere */
 	int is_joined;           /* with its session, or that was tried */
 	struct ktr__trace_losses *losses; /* owned; of a trace made of others, or NULL */
 	struct ktr__writer_progress *progress; /* follow: what the session tells of the writer, or NULL */
@@ -62,6 +65,9 @@ void ktr__set_close(struct ktr__trace_set *set);
 
 /* Has rotation removed the member since it was opened? */
 int ktr__set_is_removed(const struct ktr__trace_dir *member);
+
+/* Of one that has been removed, and was kept: from here on it is what was kept. 1, or 0 where it was not. */
+int ktr__set_use_kept(const struct ktr__trace_set *set, struct ktr__trace_dir *member);
 
 /* Or any of them? What was read of the set may lack something then, and another look finds those there are. */
 int ktr__set_has_gone(const struct ktr__trace_set *set);

@@ -406,8 +406,11 @@ static unsigned trace_source_look(struct ktr__event_source *source, unsigned mem
 		struct stat st;
 
 		if (source->cursor[i]->close != trace_source_close || !t->n_parts ||
-		    t->part[t->n_parts - 1].member != member ||
-		    fstatat(source->set->member[member].dir_fd, t->name, &st, AT_SYMLINK_NOFOLLOW))
+		    t->part[t->n_parts - 1].member != member)
+			continue;
+		t->part[t->n_parts - 1].is_cut =
+			fstatat(source->set->member[member].dir_fd, t->name, &st, AT_SYMLINK_NOFOLLOW) != 0;
+		if (t->part[t->n_parts - 1].is_cut)
 			continue;
 		if ((uint64_t)st.st_size > t->part[t->n_parts - 1].n_bytes) {
 			trace_source_grown(t, (uint64_t)st.st_size, now_ns);
@@ -420,7 +423,7 @@ static unsigned trace_source_look(struct ktr__event_source *source, unsigned mem
 }
 
 /* Everything new in the last directory. 0 or -errno. */
-static int trace_source_more(struct ktr__event_source *source, uint64_t now_ns, int all)
+static int trace_source_look_again(struct ktr__event_source *source, uint64_t now_ns, int all)
 {
 	struct ktr__trace_set *set = source->set;
 	unsigned member = set->n - 1, n = trace_source_look(source, member, now_ns);
@@ -442,6 +445,39 @@ static int trace_source_more(struct ktr__event_source *source, uint64_t now_ns, 
 		rc = ktr__sidecar_tables(&lines);
 	}
 	return rc;
+}
+
+/* The same; of one that was removed, what was kept of it: also if it is removed while it is looked at. */
+static int trace_source_more(struct ktr__event_source *source, uint64_t now_ns, int all)
+{
+	struct ktr__trace_set *set = source->set;
+	struct ktr__trace_dir *last = &set->member[set->n - 1];
+	int rc;
+
+	do
+		rc = trace_source_look_again(source, now_ns, all);
+	while (!rc && ktr__set_is_removed(last) && ktr__set_use_kept(set, last));
+	return rc;
+}
+
+uint32_t ktr__trace_source_oldest(const struct ktr__event_source *source)
+{
+	const struct ktr__trace_set *set = source->set;
+	unsigned oldest = set ? set->n - 1 : 0;
+
+	for (unsigned i = 0; set && i < source->n_cursors; i++) {
+		const struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
+		unsigned at = t->opened ? t->at_part : 0;
+
+		/* One that waits has handed out all that the directories before the last have of it. */
+		if (source->cursor[i]->close == trace_source_close && t->n_parts && !t->c.waits &&
+		    t->part[at].member < oldest)
+			oldest = t->part[at].member;
+	}
+	if (!set || set->member[oldest].number != KTR__SET_LIVE)
+		return set ? set->member[oldest].number : 0;
+	/* It may have been moved aside since it was looked at: its number is above that of the one before. */
+	return oldest ? set->member[oldest - 1].number + 1 : 0;
 }
 
 int ktr__trace_refresh(struct ktr__event_source *source, uint64_t now_ns)

@@ -18,6 +18,9 @@ int ktr__trace_source(struct ktr__event_source *source, const char *path, struct
  */
 int ktr__trace_refresh(struct ktr__event_source *source, uint64_t now_ns);
 
+/* Returns a number: cursors have nothing of directories below it any more. */
+uint32_t ktr__trace_source_oldest(const struct ktr__event_source *source);
+
 /* Frees what a source has of a trace. Accepts one that was never opened. */
 void ktr__trace_source_close(struct ktr__event_source *source);
 

@@ -105,7 +105,11 @@ static void session_cursor_event(struct ktr__session_cursor *s, uint64_t at,
 static void session_cursor_gap(struct ktr__session_cursor *s, const struct ktr__session_gap *gap,
 			       uint64_t from_ns, uint64_t to_ns)
 {
-	struct ktr_loss loss = { s->cpu, s->kind == KTR_RING_KEEP, gap->n_events, from_ns, to_ns };
+	struct ktr_loss loss = { .cpu = s->cpu,
+				 .keep = s->kind == KTR_RING_KEEP,
+				 .n_events = gap->n_events,
+				 .from_ns = from_ns,
+				 .to_ns = to_ns };
 
 	if (gap->n_events)
 		ktr__source_loss(s->c.source, &loss);

@@ -115,6 +115,7 @@ struct ktr_event {
 struct ktr_loss {
 	uint32_t cpu;
 	uint8_t keep;
+	uint8_t removed; /* 1: with pieces of the trace that are not there any more */
 	uint64_t n_events;
 	uint64_t from_ns; /* last event before the gap; 0: from the beginning of recording */
 	uint64_t to_ns;	  /* first event after it; 0: until the end */

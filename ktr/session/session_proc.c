@@ -7,7 +7,8 @@
  * does not lie in our own directory (another KTR_DIR, another user's, another mount namespace) is found
  * by what the process has mapped: at that path below the process's root, at that path as we see it, or,
  * where no path leads there, through the process's descriptors and mappings themselves. What is taken
- * has the inode that the process has mapped.
+ * has the inode that the process has mapped. Of two paths to one file that one is taken which does not
+ * end with the process.
  */
 #include "ktr/session/session_proc.h"
 
@@ -207,6 +208,14 @@ static int proc_take_fd(struct proc_find *find, const struct proc_mapped *mapped
 	return rc;
 }
 
+static int proc_is_one_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_ino == of_b.st_ino &&
+	       of_a.st_dev == of_b.st_dev;
+}
+
 static int proc_reach(struct proc_find *find, const struct proc_mapped *mapped)
 {
 	char path[PATH_MAX + 64];
@@ -214,7 +223,7 @@ static int proc_reach(struct proc_find *find, const struct proc_mapped *mapped)
 
 	snprintf(path, sizeof(path), "/proc/%u/root%s", find->pid, mapped->file);
 	rc = proc_take(find, mapped, path);
-	if (rc)
+	if (rc || proc_is_one_file(path, mapped->file))
 		rc = proc_take(find, mapped, mapped->file);
 	if (rc)
 		rc = proc_take_fd(find, mapped);

@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FOLDER_UUID_BYTES 64
-
 int folder_is_trace(const char *path)
 {
 	char info[PATH_MAX + 32];
@@ -26,8 +24,7 @@ int folder_is_trace(const char *path)
 	return access(info, F_OK) == 0 || errno == EACCES;
 }
 
-/* The session that a trace is of, from the first line of its description. 0 or -1. */
-static int folder_uuid(const char *path, char uuid[FOLDER_UUID_BYTES])
+int folder_uuid(const char *path, char uuid[FOLDER_UUID_BYTES])
 {
 	char info[PATH_MAX + 32], *line = NULL;
 	json_t *head = NULL;

@@ -8,9 +8,13 @@
 #include <stddef.h>
 
 #define FOLDER_BUILD_BYTES 17
+#define FOLDER_UUID_BYTES  64
 
 /* Is there a trace's description, or may there be one where we may not look? */
 int folder_is_trace(const char *path);
+
+/* The session that a trace is of, from the first line of its description. 0 or -1. */
+int folder_uuid(const char *path, char uuid[FOLDER_UUID_BYTES]);
 
 /* NAME.12 is a part of NAME, where that is there and of the same session. */
 int folder_is_part(const char *path);

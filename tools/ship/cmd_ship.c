@@ -8,6 +8,7 @@
 #include "tools/options.h"
 #include "tools/ship/ship_follow.h"
 #include "tools/ship/ship_send.h"
+#include "tools/ship/ship_spool.h"
 #include "tools/ship/ship_walk.h"
 
 #include <ktr/trace_file.h>
@@ -28,7 +29,7 @@ struct ship_command {
 	struct store_options store;
 	const char *to, *host, *build, *state, *filter, *cluster;
 	int schema; /* enum ship_schema */
-	uint64_t every_ns;
+	uint64_t every_ns, spool;
 	int create, replicated, spans, no_events, again, follow;
 };
 
@@ -57,6 +58,8 @@ static const struct option_row ship_options_rows[] = {
 		    "go on with what comes, until the trace ends, or of a folder until ^C"),
 	OPTION_TIME(0, "every", "DURATION", struct ship_command, every_ns, 1000000000, "10s or 1min",
 		    "with --follow: send what there is that often (10s)"),
+	OPTION_NUMBER(0, "spool", "BYTES", struct ship_command, spool, 0, INT64_MAX,
+		      "with --follow: keep so many of what rotation removes before it was shipped (1G)"),
 	OPTION_NUMBER(0, "rate", "BYTES", struct ship_command, store.rate, 1024, INT64_MAX,
 		      "send at most so many a second (20M)"),
 	OPTION_FLAG(0, "again", struct ship_command, again, "traces of which rows may be there already, too"),
@@ -184,18 +187,21 @@ static void ship_interrupted(void)
 {
 }
 
-static int ship_operand(const struct ship *like, const char *path)
+static int ship_operand(struct ship *like, const char *path, uint64_t spool)
 {
 	struct stat st;
-	int is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !folder_is_trace(path);
+	int is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !folder_is_trace(path), rc;
 
-	if (like->follow) {
-		interrupt_call(ship_interrupted);
-		interrupt_call_term();
-	}
-	if (is_folder)
-		return like->follow ? ship_follow(like, path) : ship_folder(like, path);
-	return ship_one(like, path, like->follow);
+	if (!like->follow)
+		return is_folder ? ship_folder(like, path) : ship_one(like, path, 0);
+	interrupt_call(ship_interrupted);
+	interrupt_call_term();
+	if (spool)
+		like->spool = ship_spool_begin(like->command, path, is_folder, spool);
+	rc = is_folder ? ship_follow(like, path) : ship_one(like, path, 1);
+	ship_spool_end(like->spool);
+	like->spool = NULL;
+	return rc;
 }
 
 /* How traces are shipped. host and folder have room for names. */
@@ -228,7 +234,7 @@ static void ship_memory(void)
 
 static int cmd_ship(int argc, char **argv)
 {
-	struct ship_command c = { .store = STORE_OPTIONS, .every_ns = 10 * 1000000000ull };
+	struct ship_command c = { .store = STORE_OPTIONS, .every_ns = 10 * 1000000000ull, .spool = 1ull << 30 };
 	char host[HOST_NAME_MAX + 1] = "", folder[PATH_MAX];
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct store store;
@@ -266,7 +272,7 @@ static int cmd_ship(int argc, char **argv)
 	ship_memory();
 	ship_like(&c, &store, host, folder, &like);
 	while (!err.code && optind < argc)
-		rc |= ship_operand(&like, argv[optind++]);
+		rc |= ship_operand(&like, argv[optind++], c.spool);
 	store_close(&store);
 	return rc;
 }

@@ -2,7 +2,8 @@
 /*
  * What ktr ship does with one trace: ship_walk.c reads it in the order of time, ship_sweep.c what lies there as a
  * whole stream by stream; ship_rows.c makes rows of events, ship_columns.c of many at once, and ship_tables.c of
- * what they refer to; ship_state.c writes down what is going to be sent, ship_send.c sends that.
+ * what they refer to; ship_state.c writes down what is going to be sent, ship_send.c sends that. What rotation
+ * removes meanwhile ship_spool.c keeps.
  *
  * A batch is the rows of the events that the walk came to after the batch before, of all streams, of counters, of
  * what was gone before it was shipped, and of the spans that these events ended. It is written down as it will be
@@ -81,6 +82,7 @@ struct ship_site;
 struct ship_span_keys;
 struct ship_span_row;
 struct ship_span_thread;
+struct ship_spool;
 
 /* The keys of a site's words in the block of events of a batch. */
 struct ship_site_keys {
@@ -104,6 +106,7 @@ struct ship {
 	int follow;	   /* go on with what comes, until the trace ends or a signal comes */
 	uint64_t every_ns; /* what there is goes that often */
 	const char *state_folder;
+	struct ship_spool *spool; /* NULL: what rotation removes is not kept */
 
 	struct ktr_reader *reader;
 	const struct ktr_reader_info *info;

@@ -160,7 +160,7 @@ int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss)
 
 	native_word(b, LOSSES_HOST, ship->host);
 	native_bytes(b, LOSSES_TRACE, ship->uuid, sizeof(ship->uuid));
-	native_word(b, LOSSES_WHY, "overwritten");
+	native_word(b, LOSSES_WHY, loss->removed ? SHIP_GONE : "overwritten");
 	native_number(b, LOSSES_CPU, loss->cpu);
 	native_number(b, LOSSES_KEEP, loss->keep);
 	native_number(b, LOSSES_FROM_TS, loss->from_ns ? (uint64_t)ship_rows_ts(ship, loss->from_ns) : 0);

@@ -18,6 +18,7 @@
 #include "tools/ship/ship_rows.h"
 #include "tools/ship/ship_send.h"
 #include "tools/ship/ship_spans.h"
+#include "tools/ship/ship_spool.h"
 #include "tools/ship/ship_state.h"
 #include "tools/ship/ship_sweep.h"
 #include "tools/ship/ship_tables.h"
@@ -76,7 +77,7 @@ static int ship_walk_open_written(struct ship *ship, struct ktr_error *err)
 	int rc;
 
 	ktr_reader_close(ship->reader);
-	rc = ktr_reader_open(ship->path, &follow, &ship->reader, err);
+	rc = ktr__reader_open_kept(ship->path, &follow, &ship->reader, err);
 	if (!rc)
 		ktr__reader_be_patient(ship->reader);
 	return rc;
@@ -88,7 +89,7 @@ static int ship_walk_open_written(struct ship *ship, struct ktr_error *err)
  */
 static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
 {
-	int rc = ktr_reader_open(ship->path, NULL, &ship->reader, err);
+	int rc = ktr__reader_open_kept(ship->path, NULL, &ship->reader, err);
 
 	for (unsigned tries = 0; !rc; tries++) {
 		const struct ktr__trace_head *head = ktr__reader_head(ship->reader);
@@ -99,7 +100,7 @@ static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
 			break;
 		ktr_reader_close(ship->reader);
 		nanosleep(&(struct timespec){ 0, SHIP_WALK_DYING_NS }, NULL);
-		rc = ktr_reader_open(ship->path, NULL, &ship->reader, err);
+		rc = ktr__reader_open_kept(ship->path, NULL, &ship->reader, err);
 	}
 	if (!rc && ship->is_followed)
 		rc = ship_walk_open_written(ship, err);
@@ -190,7 +191,12 @@ int ship_walk_flush(struct ship *ship, struct ktr_error *err)
 		rc = ship_tables(ship, err);
 	if (!rc)
 		rc = ship_send(ship, 0, err);
-	return rc ? rc : ship_state_done(&ship->state, err);
+	if (!rc)
+		rc = ship_state_done(&ship->state, err);
+	/* All that was read has been shipped. */
+	if (!rc && ship->spool)
+		ship_spool_drop(ship->spool, ship->path, ship->info->uuid, ktr__reader_piece(ship->reader));
+	return rc;
 }
 
 int ship_walk_spans(struct ship *ship, uint64_t from_ns)
@@ -249,8 +255,13 @@ int ship_walk_is_due(const struct ship *ship)
 static int ship_walk_event(struct ship *ship, const struct ktr_event *event, struct ktr_error *err)
 {
 	struct ship_stream *stream = ship_walk_stream(ship, event, ktr__reader_cursor(ship->reader));
-	int rc = stream ? ship_walk_take(ship, event, stream, err) : ktr_error_set(err, ENOMEM, "no memory");
+	uint64_t n_gone = ktr__reader_gone(ship->reader);
+	int rc = 0;
 
+	/* In one batch with the event that follows: it is said once. */
+	if (stream && n_gone && event->index >= stream->next)
+		rc = ship_rows_gone(ship, event, n_gone);
+	rc = stream && !rc ? ship_walk_take(ship, event, stream, err) : ktr_error_set(err, ENOMEM, "no memory");
 	if (rc)
 		return rc;
 	ship->n_waits = 0;
@@ -307,6 +318,9 @@ static int ship_walk_loss(struct ship *ship, struct ktr_error *err)
 	/* Where it ends is not known yet: a row with an end would be another one. What was left is read anew. */
 	if (!loss->to_ns && !ship->head->has_ended && (ship->is_followed || ship->head->is_written))
 		return 0;
+	/* What rotation removed is said with the event that follows. */
+	if (loss->removed && !ship->is_swept)
+		return 0;
 	if (ship_rows_loss(ship, loss))
 		return ktr_error_set(err, ENOMEM, "no memory");
 	return ship->losses.n_rows < SHIP_WALK_LOSSES ? 0
@@ -335,7 +349,10 @@ static int ship_walk_end(struct ship *ship, struct ktr_error *err)
 	if (rc)
 		return rc;
 	ship->state.over_bytes = is_over && ship->head->has_ended ? ktr__reader_bytes(ship->reader) : 0;
-	return ship_state_finish(&ship->state, err);
+	rc = ship_state_finish(&ship->state, err);
+	if (!rc && is_over)
+		ship_spool_drop(ship->spool, ship->path, ship->info->uuid, UINT32_MAX);
+	return rc;
 }
 
 int ship_walk_found(struct ship *ship, int what, const struct ktr_event *event, int wait_ms,
@@ -435,7 +452,7 @@ static int ship_walk_filter_spans(struct ship *ship, struct ktr__filter_spans *s
 	if (ship->is_followed)
 		return ktr_error_set(err, EINVAL,
 				     "--filter: how long a span takes is known at its end: not of a trace that is written");
-	rc = ktr_reader_open(ship->path, NULL, &again, err);
+	rc = ktr__reader_open_kept(ship->path, NULL, &again, err);
 	if (rc)
 		return rc;
 	rc = ktr__filter_spans_walk(spans, again, err);
@@ -533,7 +550,9 @@ int ship_walk_begin(struct ship *ship, struct ktr_error *err)
 	ship_rows_open(ship);
 	ship->flushed_ns = ship_walk_now();
 	rc = ship_walk_start(ship, err);
-	if (!rc && !ship->is_told)
+	if (!rc && ship->is_told)
+		ship_spool_drop(ship->spool, ship->path, ship->info->uuid, UINT32_MAX);
+	else if (!rc)
 		rc = ship_sweep_begin(ship, err);
 	return rc < 0 ? rc : 0;
 }

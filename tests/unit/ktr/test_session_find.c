@@ -135,6 +135,12 @@ static void sessions_are_found(void)
 	CU_ASSERT_EQUAL(ktr__session_find_pid(0x7ffffff1, path, sizeof(path), NULL), -ENOENT);
 	CU_ASSERT_EQUAL(ktr__session_find_pid(0, path, sizeof(path), NULL), -EINVAL);
 	CU_ASSERT_EQUAL(ktr__session_find_only(path, 5, NULL), -ENAMETOOLONG);
+	/* Of another directory, by what the process has mapped; the path does not end with the process. */
+	setenv("KTR_DIR", "/tmp/ktr-none", 1);
+	CU_ASSERT_EQUAL(ktr__session_find_pid((pid_t)self, path, sizeof(path), NULL), 0);
+	CU_ASSERT_EQUAL(access(path, F_OK), 0);
+	CU_ASSERT_NOT_EQUAL(strncmp(path, "/proc/", 6), 0);
+	setenv("KTR_DIR", home.base, 1);
 
 	home_add(&home, "more", self, start);
 	snprintf(path, sizeof(path), "%s/more.ktr", home.dir);

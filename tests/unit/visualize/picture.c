@@ -160,7 +160,7 @@ void picture_event(struct picture *p, double ms, unsigned thread, unsigned cpu)
 
 void picture_loss(struct picture *p, unsigned cpu, double from_ms, double to_ms, uint64_t n_events)
 {
-	struct ktr_loss loss = { cpu, 0, n_events, PICTURE_BEGIN_NS + (uint64_t)(from_ms * 1e6),
+	struct ktr_loss loss = { cpu, 0, 0, n_events, PICTURE_BEGIN_NS + (uint64_t)(from_ms * 1e6),
 				 PICTURE_BEGIN_NS + (uint64_t)(to_ms * 1e6) };
 
 	if (p->result == 0 && p->sink->loss)

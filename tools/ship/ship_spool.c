@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A piece is linked when it has its number and its end, which it is given at once: rotation leaves it alone until so
+ * many younger ones are there. What has the number before that is the trace that comes next, for the two exchange
+ * their names; one without an end is waited for, and then its writer was killed in between. A piece takes its name
+ * among those that are kept when all of its files are there and it has not been removed meanwhile, for rotation
+ * takes the name first.
+ */
+#include "tools/ship/ship_spool.h"
+
+#include "analyze/follow/kept.h"
+#include "conf/kit/array.h"
+#include "tools/fleet/folder.h"
+#include "tools/options.h"
+
+#include <ktr/trace_file.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPOOL_LOOK_MS  200 /* between two looks where the folder does not tell that it has changed */
+#define SPOOL_NEAR_MS  20  /* likewise, where a piece has no end yet */
+#define SPOOL_END_NS   1000000000ull /* so long is an end waited for */
+#define SPOOL_WEIGH_NS 100000000ull /* between two looks how much it is, or ten times what one takes */
+#define SPOOL_DEPTH    3u /* a piece, and folders in it */
+
+/* A piece that was moved aside. */
+struct spool_piece {
+	char *name; /* owned */
+	ino_t ino; /* of its info.jsonl */
+	uint64_t since_ns; /* it was seen first, of CLOCK_MONOTONIC */
+	int is_seen, is_done; /* it was linked, or cannot be */
+};
+
+struct ship_spool {
+	const char *command;
+	char *folder; /* owned */
+	char *name;   /* owned; of the only trace; NULL: of all in the folder */
+	uint64_t bytes;
+	struct spool_piece *piece; /* owned */
+	uint32_t n, room;
+	int watch_fd, is_over, has_complained;
+	int n_waiting; /* pieces that have no end yet, at the last look */
+	uint64_t weigh_ns; /* not before it is looked how much it is */
+	pthread_mutex_t lock; /* of the pieces: both threads look */
+	pthread_t thread;
+};
+
+static uint64_t spool_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- directories ---- */
+
+static DIR *spool_open(int at, const char *path)
+{
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+static const struct dirent *spool_read(DIR *dir)
+{
+	const struct dirent *entry;
+
+	do
+		entry = readdir(dir);
+	while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+	return entry;
+}
+
+/* Removes what is in a directory. */
+static void spool_empty(int at, const char *path, unsigned depth)
+{
+	DIR *dir = depth ? spool_open(at, path) : NULL;
+	const struct dirent *entry;
+
+	while (dir && (entry = spool_read(dir)))
+		if (unlinkat(dirfd(dir), entry->d_name, 0)) {
+			spool_empty(dirfd(dir), entry->d_name, depth - 1);
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+		}
+	if (dir)
+		closedir(dir);
+}
+
+/* Links all files to where they are not yet. 0 or -errno; what is not there any more is left out. */
+static int spool_link_all(int from, const char *path, int to, unsigned depth)
+{
+	DIR *dir = depth ? spool_open(from, path) : NULL;
+	const struct dirent *entry;
+	int rc = dir ? 0 : depth ? -errno : -ELOOP;
+
+	while (!rc && dir && (entry = spool_read(dir))) {
+		const char *name = entry->d_name;
+		struct stat st;
+		int into;
+
+		if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (S_ISREG(st.st_mode) && linkat(dirfd(dir), name, to, name, 0) && errno != EEXIST && errno != ENOENT)
+			rc = -errno;
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		mkdirat(to, name, 0700);
+		into = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		rc = into < 0 ? -errno : spool_link_all(dirfd(dir), name, into, depth - 1);
+		if (into >= 0)
+			close(into);
+	}
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+/* [bytes] of files that have no other name. */
+static uint64_t spool_weigh_files(int at, const char *path, unsigned depth)
+{
+	DIR *dir = depth ? spool_open(at, path) : NULL;
+	const struct dirent *entry;
+	uint64_t n = 0;
+
+	while (dir && (entry = spool_read(dir))) {
+		struct stat st;
+
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (S_ISDIR(st.st_mode))
+			n += spool_weigh_files(dirfd(dir), entry->d_name, depth - 1);
+		else if (st.st_nlink == 1)
+			n += (uint64_t)st.st_blocks * 512;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* Who opens it meanwhile finds that it has no name any more, and nothing of it. */
+static void spool_remove(const char *folder, const struct ktr__kept *piece)
+{
+	char *path = ktr__kept_path(folder, piece), gone[PATH_MAX];
+
+	if (path && snprintf(gone, sizeof(gone), "%s/.%u-%llu", folder, piece->number,
+			     (unsigned long long)piece->ino) < PATH_MAX) {
+		rename(path, gone);
+		spool_empty(AT_FDCWD, gone, SPOOL_DEPTH);
+		rmdir(gone);
+	}
+	free(path);
+}
+
+/* Folders without a piece go. */
+static void spool_tidy(const char *folder)
+{
+	char *above = strdup(folder);
+
+	if (above && rmdir(folder) == 0) {
+		*strrchr(above, '/') = 0;
+		rmdir(above);
+	}
+	free(above);
+}
+
+/* ---- pieces ---- */
+
+static void spool_complain(struct ship_spool *spool, const char *path, int rc)
+{
+	if (!spool->has_complained++)
+		fprintf(stderr, "%s: %s: what rotation removes before it is shipped is not kept: %s\n", spool->command, path,
+			strerror(-rc));
+}
+
+/* The file of its first lines. 0, or -1: there is none. */
+static int spool_info(const char *path, struct stat *st)
+{
+	char info[PATH_MAX + 32];
+
+	snprintf(info, sizeof(info), "%.4095s/" KTR_TRACE_DIR "/info.jsonl", path);
+	return lstat(info, st);
+}
+
+static int spool_has_name(const char *path, ino_t ino)
+{
+	struct stat st;
+
+	return spool_info(path, &st) == 0 && st.st_ino == ino;
+}
+
+/* Was it given its end? */
+static int spool_has_ended(const char *path)
+{
+	char info[PATH_MAX + 32], line[512];
+	struct stat st;
+	ssize_t n = 0;
+	int fd;
+
+	snprintf(info, sizeof(info), "%.4095s/" KTR_TRACE_DIR "/info.jsonl", path);
+	fd = open(info, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) == 0)
+		n = pread(fd, line, sizeof(line) - 1,
+			  st.st_size > (off_t)sizeof(line) - 1 ? st.st_size - (off_t)(sizeof(line) - 1) : 0);
+	line[n > 0 ? n : 0] = 0;
+	close(fd);
+	return strstr(line, "{\"kind\":\"end\"") != NULL;
+}
+
+/* Links a piece into a directory that has no name yet, and names it. 0 or -errno. */
+static int spool_link_into(const char *path, ino_t ino, const char *folder, const char *kept)
+{
+	char fresh[PATH_MAX];
+	int to, rc;
+
+	if (access(kept, F_OK) == 0)
+		return 0;
+	snprintf(fresh, sizeof(fresh), "%s/.%s", folder, strrchr(kept, '/') + 1);
+	if (mkdir(fresh, 0700) && errno != EEXIST)
+		return -errno;
+	to = open(fresh, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (to < 0)
+		return -errno;
+	rc = spool_link_all(AT_FDCWD, path, to, SPOOL_DEPTH);
+	close(to);
+	if (!rc && spool_has_name(path, ino) && rename(fresh, kept) == 0)
+		return 0;
+	spool_empty(AT_FDCWD, fresh, SPOOL_DEPTH);
+	rmdir(fresh);
+	return rc ? rc : -ENOENT;
+}
+
+/* folder: owned by the caller, where the pieces of the trace that this is one of are kept. NULL: it is none. */
+static char *spool_folder(const char *path, struct ktr__kept *piece)
+{
+	const char *dot = strrchr(path, '.');
+	char uuid[FOLDER_UUID_BYTES], *trace, *folder;
+	uint8_t octet[16];
+	struct stat st;
+	unsigned i;
+
+	if (!folder_is_part(path) || folder_uuid(path, uuid) || strlen(uuid) != 32 || spool_info(path, &st))
+		return NULL;
+	for (i = 0; i < 16 && sscanf(uuid + 2 * i, "%2hhx", &octet[i]) == 1; i++)
+		;
+	if (i < 16)
+		return NULL;
+	*piece = (struct ktr__kept){ (uint32_t)strtoul(dot + 1, NULL, 10), st.st_ino };
+	trace = strndup(path, (size_t)(dot - path));
+	folder = trace ? ktr__kept_folder(trace, octet) : NULL;
+	free(trace);
+	return folder;
+}
+
+/* 0: linked; -ENOENT: there is nothing to be linked, or not yet; or another -errno. */
+static int spool_link(struct ship_spool *spool, const char *path)
+{
+	struct ktr__kept piece;
+	char *folder = spool_folder(path, &piece), *kept, *slash;
+	int rc = -ENOMEM;
+
+	if (!folder)
+		return -ENOENT;
+	slash = strrchr(folder, '/');
+	*slash = 0;
+	mkdir(folder, 0700);
+	*slash = '/';
+	kept = ktr__kept_path(folder, &piece);
+	if (kept)
+		rc = mkdir(folder, 0700) && errno != EEXIST ? -errno : spool_link_into(path, piece.ino, folder, kept);
+	if (rc && rc != -ENOENT)
+		spool_complain(spool, path, rc);
+	spool_tidy(folder);
+	free(kept);
+	free(folder);
+	return rc;
+}
+
+static struct spool_piece *spool_piece(struct ship_spool *spool, const char *name, ino_t ino)
+{
+	for (uint32_t i = 0; i < spool->n; i++)
+		if (spool->piece[i].ino == ino && strcmp(spool->piece[i].name, name) == 0)
+			return &spool->piece[i];
+	if (ktr__array_grow(&spool->piece, &spool->room, spool->n, sizeof(*spool->piece)))
+		return NULL;
+	spool->piece[spool->n] = (struct spool_piece){ .name = strdup(name), .ino = ino, .since_ns = spool_now() };
+	return spool->piece[spool->n].name ? &spool->piece[spool->n++] : NULL;
+}
+
+/* NAME.12, of the trace that is wanted? */
+static int spool_is_wanted(const struct ship_spool *spool, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && name[0] != '.' && dot[1] >= '1' && dot[1] <= '9' && !dot[1 + strspn(dot + 1, "0123456789")] &&
+	       (!spool->name || (strncmp(spool->name, name, (size_t)(dot - name)) == 0 &&
+				 !spool->name[dot - name]));
+}
+
+static void spool_look_at(struct ship_spool *spool, const char *name)
+{
+	char path[PATH_MAX];
+	struct spool_piece *piece;
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/%s", spool->folder, name) >= PATH_MAX || spool_info(path, &st))
+		return;
+	piece = spool_piece(spool, name, st.st_ino);
+	if (!piece)
+		return;
+	piece->is_seen = 1;
+	if (piece->is_done)
+		return;
+	if (!spool_has_ended(path) && spool_now() - piece->since_ns < SPOOL_END_NS)
+		spool->n_waiting++;
+	else
+		piece->is_done = spool_link(spool, path) != -ENOENT;
+}
+
+static void spool_look(struct ship_spool *spool)
+{
+	DIR *dir = spool_open(AT_FDCWD, spool->folder);
+	const struct dirent *entry;
+
+	spool->n_waiting = 0;
+	for (uint32_t i = 0; i < spool->n; i++)
+		spool->piece[i].is_seen = 0;
+	while (dir && (entry = spool_read(dir)))
+		if (spool_is_wanted(spool, entry->d_name))
+			spool_look_at(spool, entry->d_name);
+	if (dir)
+		closedir(dir);
+	for (uint32_t i = spool->n; i-- > 0;)
+		if (!spool->piece[i].is_seen) {
+			free(spool->piece[i].name);
+			spool->piece[i] = spool->piece[--spool->n];
+		}
+}
+
+/* ---- how much ---- */
+
+struct spool_weight {
+	uint64_t bytes;
+	char *folder; /* owned; where the oldest one that has a weight is; NULL: there is none */
+	struct ktr__kept oldest;
+	struct timespec since;
+};
+
+static void spool_weigh_piece(struct spool_weight *w, const char *folder, const struct ktr__kept *piece)
+{
+	char *path = ktr__kept_path(folder, piece);
+	uint64_t n = path ? spool_weigh_files(AT_FDCWD, path, SPOOL_DEPTH) : 0;
+	struct stat st;
+
+	if (n && stat(path, &st) == 0) {
+		w->bytes += n;
+		if (!w->folder || st.st_mtim.tv_sec < w->since.tv_sec ||
+		    (st.st_mtim.tv_sec == w->since.tv_sec && st.st_mtim.tv_nsec < w->since.tv_nsec)) {
+			free(w->folder);
+			w->folder = strdup(folder);
+			w->oldest = *piece;
+			w->since = st.st_mtim;
+		}
+	}
+	free(path);
+}
+
+/* All that is kept of traces of the folder. */
+static struct spool_weight spool_weigh(const struct ship_spool *spool)
+{
+	struct spool_weight w = { 0 };
+	char folder[PATH_MAX];
+	const struct dirent *entry;
+	struct ktr__kept *piece;
+	DIR *dir;
+
+	snprintf(folder, sizeof(folder), "%.*s/" KTR__KEPT_DIR, PATH_MAX - 32, spool->folder);
+	dir = spool_open(AT_FDCWD, folder);
+	while (dir && (entry = spool_read(dir))) {
+		char kept[PATH_MAX];
+		int n = snprintf(kept, sizeof(kept), "%s/%s", folder, entry->d_name) >= PATH_MAX ? 0 :
+			ktr__kept_pieces(kept, &piece);
+
+		for (int i = 0; i < n; i++)
+			spool_weigh_piece(&w, kept, &piece[i]);
+		if (n > 0)
+			free(piece);
+	}
+	if (dir)
+		closedir(dir);
+	return w;
+}
+
+static void spool_limit(struct ship_spool *spool)
+{
+	struct spool_weight w;
+	int is_over;
+
+	do {
+		w = spool_weigh(spool);
+		is_over = w.folder && w.bytes > spool->bytes;
+		if (is_over)
+			spool_remove(w.folder, &w.oldest);
+		free(w.folder);
+	} while (is_over);
+}
+
+/* ---- the thread ---- */
+
+static void spool_turn(struct ship_spool *spool)
+{
+	uint64_t began_ns = spool_now(), took_ns;
+
+	pthread_mutex_lock(&spool->lock);
+	spool_look(spool);
+	if (began_ns >= spool->weigh_ns) {
+		spool_limit(spool);
+		took_ns = spool_now() - began_ns;
+		spool->weigh_ns = began_ns + (10 * took_ns > SPOOL_WEIGH_NS ? 10 * took_ns : SPOOL_WEIGH_NS);
+	}
+	pthread_mutex_unlock(&spool->lock);
+}
+
+static void *spool_main(void *context)
+{
+	struct ship_spool *spool = context;
+	struct pollfd watch = { .fd = spool->watch_fd, .events = POLLIN };
+	char changes[4096];
+
+	while (!__atomic_load_n(&spool->is_over, __ATOMIC_ACQUIRE)) {
+		if (poll(&watch, 1, spool->n_waiting ? SPOOL_NEAR_MS : SPOOL_LOOK_MS) > 0 && read(spool->watch_fd, changes, sizeof(changes)) < 0)
+			watch.fd = -1;
+		spool_turn(spool);
+	}
+	return NULL;
+}
+
+/* Where it lies, and what it is called. 0 or -1 without memory. */
+static int spool_of(struct ship_spool *spool, const char *path, int is_folder)
+{
+	size_t n = strlen(path);
+	const char *slash;
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	slash = is_folder ? NULL : memrchr(path, '/', n);
+	spool->folder = is_folder ? strndup(path, n) : !slash ? strdup(".") :
+			strndup(path, slash == path ? 1 : (size_t)(slash - path));
+	if (!is_folder)
+		spool->name = slash ? strndup(slash + 1, n - (size_t)(slash + 1 - path)) : strndup(path, n);
+	return spool->folder && (is_folder || spool->name) ? 0 : -1;
+}
+
+static void spool_free(struct ship_spool *spool)
+{
+	for (uint32_t i = 0; i < spool->n; i++)
+		free(spool->piece[i].name);
+	if (spool->watch_fd >= 0)
+		close(spool->watch_fd);
+	free(spool->piece);
+	free(spool->folder);
+	free(spool->name);
+	free(spool);
+}
+
+struct ship_spool *ship_spool_begin(const char *command, const char *path, int is_folder, uint64_t bytes)
+{
+	struct ship_spool *spool = calloc(1, sizeof(*spool));
+	sigset_t all, outer;
+	int rc;
+
+	if (!spool || spool_of(spool, path, is_folder)) {
+		if (spool)
+			free(spool->folder);
+		free(spool);
+		fail(command, "no memory");
+		return NULL;
+	}
+	spool->command = command;
+	spool->bytes = bytes;
+	pthread_mutex_init(&spool->lock, NULL);
+	spool->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (spool->watch_fd >= 0)
+		inotify_add_watch(spool->watch_fd, spool->folder, IN_MOVED_TO | IN_ONLYDIR);
+	spool_turn(spool);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &outer);
+	rc = pthread_create(&spool->thread, NULL, spool_main, spool);
+	pthread_sigmask(SIG_SETMASK, &outer, NULL);
+	if (!rc)
+		return spool;
+	fail(command, "%s: what rotation removes before it is shipped is not kept: %s", path, strerror(rc));
+	spool_free(spool);
+	return NULL;
+}
+
+void ship_spool_end(struct ship_spool *spool)
+{
+	if (!spool)
+		return;
+	__atomic_store_n(&spool->is_over, 1, __ATOMIC_RELEASE);
+	pthread_join(spool->thread, NULL);
+	spool_free(spool);
+}
+
+void ship_spool_drop(struct ship_spool *spool, const char *trace, const uint8_t uuid[16], uint32_t below)
+{
+	char *folder = ktr__kept_folder(trace, uuid);
+	struct ktr__kept *piece;
+	int n;
+
+	if (!folder)
+		return;
+	if (spool)
+		pthread_mutex_lock(&spool->lock);
+	/* Those that are moved aside and not linked yet are not to be linked after this. */
+	if (spool && below == UINT32_MAX)
+		spool_look(spool);
+	n = ktr__kept_pieces(folder, &piece);
+	for (int i = 0; i < n; i++)
+		if (piece[i].number < below)
+			spool_remove(folder, &piece[i]);
+	if (n > 0) {
+		free(piece);
+		spool_tidy(folder);
+	}
+	if (spool)
+		pthread_mutex_unlock(&spool->lock);
+	free(folder);
+}
