@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *ktr__kept_folder(const char *trace, const uint8_t uuid[16])
+char *ktr__kept_folder(const char *trace, const uint8_t uuid[16], const char *key)
 {
 	size_t n = strlen(trace);
 	const char *slash, *name;
@@ -24,9 +24,8 @@ char *ktr__kept_folder(const char *trace, const uint8_t uuid[16])
 		return NULL;
 	for (unsigned i = 0; i < 16; i++)
 		snprintf(hex + 2 * i, 3, "%02x", uuid[i]);
-	return asprintf(&folder, "%.*s" KTR__KEPT_DIR "/%.*s.%s", (int)(name - trace), trace, (int)n, name, hex) < 0 ?
-		       NULL :
-		       folder;
+	return asprintf(&folder, "%.*s" KTR__KEPT_DIR "/%.*s.%s.%s", (int)(name - trace), trace, (int)n, name, hex,
+			key) < 0 ? NULL : folder;
 }
 
 /* "NUMBER-INODE" */

@@ -2,10 +2,10 @@
 /*
  * Pieces of a trace that rotation removes, kept by who has not read them yet: beside the trace,
  *
- *	.ktr-ship/NAME.UUID/NUMBER-INODE
+ *	.ktr-ship/NAME.UUID.KEY/NUMBER-INODE
  *
- * a directory of links to the files of what was NAME.NUMBER, of the session UUID in 32 digits. It is told from
- * others by the inode of its info.jsonl, which nothing else can have as long as it is there.
+ * a directory of links to the files of what was NAME.NUMBER, of the session UUID in 32 digits. KEY is that of who
+ * keeps it, for others may have read other pieces. It is told from other directories by the inode of its info.jsonl, which nothing else can have as long as it is there.
  * analyze/read/trace_set.h takes them for what they were.
  */
 #ifndef ANALYZE_KEPT_H
@@ -23,7 +23,7 @@ struct ktr__kept {
 };
 
 /* The folder of a trace's pieces, whether it is there or not. Owned by the caller; NULL: no memory, or no name. */
-char *ktr__kept_folder(const char *trace, const uint8_t uuid[16]);
+char *ktr__kept_folder(const char *trace, const uint8_t uuid[16], const char *key);
 
 /* Its pieces, by number, *pieces owned by the caller. Returns how many, or -ENOMEM. */
 int ktr__kept_pieces(const char *folder, struct ktr__kept **pieces);

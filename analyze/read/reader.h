@@ -11,9 +11,12 @@ struct ktr__symbols;
 struct ktr__tables;
 struct ktr__trace_head;
 
-/* As ktr_reader_open(), with pieces of a trace that rotation has removed and who reads has kept: follow/kept.h. */
-int ktr__reader_open_kept(const char *path, const struct ktr_reader_options *options, struct ktr_reader **out,
-			  struct ktr_error *err);
+/*
+ * As ktr_reader_open(), with pieces of a trace that rotation has removed and who reads has kept by that key, which is
+ * borrowed until it is closed: see follow/kept.h.
+ */
+int ktr__reader_open_kept(const char *path, const struct ktr_reader_options *options, const char *key,
+			  struct ktr_reader **out, struct ktr_error *err);
 
 /* A trace's walk has passed all pieces whose number is lower. */
 uint32_t ktr__reader_piece(const struct ktr_reader *reader);

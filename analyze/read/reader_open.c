@@ -75,7 +75,7 @@ static void reader_open_judge(struct ktr_reader *reader)
 
 /* As reader_open_again(). *gone: something of the trace was removed meanwhile. */
 static int reader_open_once(const char *path, const struct ktr_reader_options *all,
-			    const struct ktr_trace_clock *clock, int kept, struct ktr_reader **out,
+			    const struct ktr_trace_clock *clock, const char *kept, struct ktr_reader **out,
 			    struct ktr_error *err, int *gone)
 {
 	struct ktr_reader *reader = calloc(1, sizeof(*reader));
@@ -126,7 +126,7 @@ static int reader_open_once(const char *path, const struct ktr_reader_options *a
  * the same: each measures it anew, and comes to some nanoseconds more or less.
  */
 static int reader_open_again(const char *path, const struct ktr_reader_options *options,
-		       const struct ktr_trace_clock *clock, int kept, struct ktr_reader **out,
+		       const struct ktr_trace_clock *clock, const char *kept, struct ktr_reader **out,
 		       struct ktr_error *err)
 {
 	struct ktr_reader_options all = { .size = sizeof(all) };
@@ -152,13 +152,13 @@ static int reader_open_again(const char *path, const struct ktr_reader_options *
 int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 		    struct ktr_reader **out, struct ktr_error *err)
 {
-	return reader_open_again(path, options, NULL, 0, out, err);
+	return reader_open_again(path, options, NULL, NULL, out, err);
 }
 
-int ktr__reader_open_kept(const char *path, const struct ktr_reader_options *options, struct ktr_reader **out,
-			  struct ktr_error *err)
+int ktr__reader_open_kept(const char *path, const struct ktr_reader_options *options, const char *key,
+			  struct ktr_reader **out, struct ktr_error *err)
 {
-	return reader_open_again(path, options, NULL, 1, out, err);
+	return reader_open_again(path, options, NULL, key, out, err);
 }
 
 int ktr__reader_again(const struct ktr_reader *reader, struct ktr_reader **out, struct ktr_error *err)

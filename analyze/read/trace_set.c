@@ -367,7 +367,7 @@ int ktr__set_open(struct ktr__event_source *source, struct ktr__trace_set *set, 
 	else
 		rc = set_add(set, 0, &member);
 	if (!rc && source->kept)
-		set->kept = ktr__kept_folder(path, set->member[0].head.uuid);
+		set->kept = ktr__kept_folder(path, set->member[0].head.uuid, source->kept);
 	return rc || alone ? rc : set_add_older(source, set, path);
 }
 

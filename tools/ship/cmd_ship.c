@@ -10,6 +10,7 @@
 #include "tools/ship/ship_send.h"
 #include "tools/ship/ship_spool.h"
 #include "tools/ship/ship_walk.h"
+#include "writer/format/crc32c.h"
 
 #include <ktr/trace_file.h>
 
@@ -197,11 +198,22 @@ static int ship_operand(struct ship *like, const char *path, uint64_t spool)
 	interrupt_call(ship_interrupted);
 	interrupt_call_term();
 	if (spool)
-		like->spool = ship_spool_begin(like->command, path, is_folder, spool);
+		like->spool = ship_spool_begin(like, path, is_folder, spool);
 	rc = is_folder ? ship_follow(like, path) : ship_one(like, path, 1);
 	ship_spool_end(like->spool);
 	like->spool = NULL;
 	return rc;
+}
+
+static void ship_key(struct ship *like)
+{
+	char path[2 * PATH_MAX] = "";
+	size_t n = 0;
+
+	if (like->state_folder[0] != '/' && getcwd(path, PATH_MAX))
+		n = strlen(path);
+	snprintf(path + n, sizeof(path) - n, "/%.4095s", like->state_folder);
+	snprintf(like->key, sizeof(like->key), "%08x", ktr__crc32c(0, path, strlen(path)));
 }
 
 /* How traces are shipped. host and folder have room for names. */
@@ -221,6 +233,7 @@ static void ship_like(const struct ship_command *c, struct store *store, char *h
 			       .every_ns = c->every_ns,
 			       .state_folder = c->state ? c->state : ship_state_folder(folder, PATH_MAX) };
 	like->state.lock_fd = -1;
+	ship_key(like);
 }
 
 /* What one batch gives back is the next one's: a page is not returned in between, to be had and cleared again. */

@@ -106,6 +106,7 @@ struct ship {
 	int follow;	   /* go on with what comes, until the trace ends or a signal comes */
 	uint64_t every_ns; /* what there is goes that often */
 	const char *state_folder;
+	char key[9]; /* of that folder, by which others' pieces are told from its own */
 	struct ship_spool *spool; /* NULL: what rotation removes is not kept */
 
 	struct ktr_reader *reader;

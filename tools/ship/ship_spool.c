@@ -45,7 +45,7 @@ struct spool_piece {
 };
 
 struct ship_spool {
-	const char *command;
+	const char *command, *key;
 	char *folder; /* owned */
 	char *name;   /* owned; of the only trace; NULL: of all in the folder */
 	uint64_t bytes;
@@ -249,7 +249,7 @@ static int spool_link_into(const char *path, ino_t ino, const char *folder, cons
 }
 
 /* folder: owned by the caller, where the pieces of the trace that this is one of are kept. NULL: it is none. */
-static char *spool_folder(const char *path, struct ktr__kept *piece)
+static char *spool_folder(const struct ship_spool *spool, const char *path, struct ktr__kept *piece)
 {
 	const char *dot = strrchr(path, '.');
 	char uuid[FOLDER_UUID_BYTES], *trace, *folder;
@@ -265,7 +265,7 @@ static char *spool_folder(const char *path, struct ktr__kept *piece)
 		return NULL;
 	*piece = (struct ktr__kept){ (uint32_t)strtoul(dot + 1, NULL, 10), st.st_ino };
 	trace = strndup(path, (size_t)(dot - path));
-	folder = trace ? ktr__kept_folder(trace, octet) : NULL;
+	folder = trace ? ktr__kept_folder(trace, octet, spool->key) : NULL;
 	free(trace);
 	return folder;
 }
@@ -274,7 +274,7 @@ static char *spool_folder(const char *path, struct ktr__kept *piece)
 static int spool_link(struct ship_spool *spool, const char *path)
 {
 	struct ktr__kept piece;
-	char *folder = spool_folder(path, &piece), *kept, *slash;
+	char *folder = spool_folder(spool, path, &piece), *kept, *slash;
 	int rc = -ENOMEM;
 
 	if (!folder)
@@ -383,7 +383,7 @@ static void spool_weigh_piece(struct spool_weight *w, const char *folder, const 
 	free(path);
 }
 
-/* All that is kept of traces of the folder. */
+/* All that we keep of traces of the folder. */
 static struct spool_weight spool_weigh(const struct ship_spool *spool)
 {
 	struct spool_weight w = { 0 };
@@ -396,8 +396,9 @@ static struct spool_weight spool_weigh(const struct ship_spool *spool)
 	dir = spool_open(AT_FDCWD, folder);
 	while (dir && (entry = spool_read(dir))) {
 		char kept[PATH_MAX];
-		int n = snprintf(kept, sizeof(kept), "%s/%s", folder, entry->d_name) >= PATH_MAX ? 0 :
-			ktr__kept_pieces(kept, &piece);
+		const char *dot = strrchr(entry->d_name, '.');
+		int n = snprintf(kept, sizeof(kept), "%s/%s", folder, entry->d_name) >= PATH_MAX || !dot ||
+				strcmp(dot + 1, spool->key) != 0 ? 0 : ktr__kept_pieces(kept, &piece);
 
 		for (int i = 0; i < n; i++)
 			spool_weigh_piece(&w, kept, &piece[i]);
@@ -481,7 +482,7 @@ static void spool_free(struct ship_spool *spool)
 	free(spool);
 }
 
-struct ship_spool *ship_spool_begin(const char *command, const char *path, int is_folder, uint64_t bytes)
+struct ship_spool *ship_spool_begin(const struct ship *like, const char *path, int is_folder, uint64_t bytes)
 {
 	struct ship_spool *spool = calloc(1, sizeof(*spool));
 	sigset_t all, outer;
@@ -491,10 +492,11 @@ struct ship_spool *ship_spool_begin(const char *command, const char *path, int i
 		if (spool)
 			free(spool->folder);
 		free(spool);
-		fail(command, "no memory");
+		fail(like->command, "no memory");
 		return NULL;
 	}
-	spool->command = command;
+	spool->command = like->command;
+	spool->key = like->key;
 	spool->bytes = bytes;
 	pthread_mutex_init(&spool->lock, NULL);
 	spool->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -507,7 +509,7 @@ struct ship_spool *ship_spool_begin(const char *command, const char *path, int i
 	pthread_sigmask(SIG_SETMASK, &outer, NULL);
 	if (!rc)
 		return spool;
-	fail(command, "%s: what rotation removes before it is shipped is not kept: %s", path, strerror(rc));
+	fail(like->command, "%s: what rotation removes before it is shipped is not kept: %s", path, strerror(rc));
 	spool_free(spool);
 	return NULL;
 }
@@ -521,28 +523,30 @@ void ship_spool_end(struct ship_spool *spool)
 	spool_free(spool);
 }
 
-void ship_spool_drop(struct ship_spool *spool, const char *trace, const uint8_t uuid[16], uint32_t below)
+void ship_spool_drop(const struct ship *ship, uint32_t below)
 {
-	char *folder = ktr__kept_folder(trace, uuid);
+	char *folder = ktr__kept_folder(ship->path, ship->info->uuid, ship->key);
 	struct ktr__kept *piece;
 	int n;
 
 	if (!folder)
 		return;
-	if (spool)
-		pthread_mutex_lock(&spool->lock);
+	if (ship->spool)
+		pthread_mutex_lock(&ship->spool->lock);
 	/* Those that are moved aside and not linked yet are not to be linked after this. */
-	if (spool && below == UINT32_MAX)
-		spool_look(spool);
+	if (ship->spool && below == UINT32_MAX)
+		spool_look(ship->spool);
 	n = ktr__kept_pieces(folder, &piece);
 	for (int i = 0; i < n; i++)
 		if (piece[i].number < below)
 			spool_remove(folder, &piece[i]);
-	if (n > 0) {
+	if (n > 0)
 		free(piece);
-		spool_tidy(folder);
-	}
-	if (spool)
-		pthread_mutex_unlock(&spool->lock);
+	/* What somebody was linking, or removing, when he was killed. */
+	if (below == UINT32_MAX)
+		spool_empty(AT_FDCWD, folder, SPOOL_DEPTH + 1);
+	spool_tidy(folder);
+	if (ship->spool)
+		pthread_mutex_unlock(&ship->spool->lock);
 	free(folder);
 }

@@ -7,20 +7,18 @@
 #ifndef SHIP_SPOOL_H
 #define SHIP_SPOOL_H
 
-#include <stdint.h>
-
-struct ship_spool;
+#include "tools/ship/ship.h"
 
 /* Of the trace at path, or of all in a folder; borrowed. bytes: the most that is kept. NULL: not, and it is said why. */
-struct ship_spool *ship_spool_begin(const char *command, const char *path, int is_folder, uint64_t bytes);
+struct ship_spool *ship_spool_begin(const struct ship *like, const char *path, int is_folder, uint64_t bytes);
 
 /* What is kept stays. Accepts NULL. */
 void ship_spool_end(struct ship_spool *spool);
 
 /*
- * Pieces of that trace with numbers below that one have been shipped; UINT32_MAX: all there are, and no others come.
- * spool: NULL: nobody keeps any now, but somebody may have.
+ * Pieces of the trace with numbers below that one have been shipped; UINT32_MAX: all there are, and no others come.
+ * Also where nobody keeps any now: somebody may have.
  */
-void ship_spool_drop(struct ship_spool *spool, const char *trace, const uint8_t uuid[16], uint32_t below);
+void ship_spool_drop(const struct ship *ship, uint32_t below);
 
 #endif

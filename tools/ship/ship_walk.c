@@ -77,7 +77,7 @@ static int ship_walk_open_written(struct ship *ship, struct ktr_error *err)
 	int rc;
 
 	ktr_reader_close(ship->reader);
-	rc = ktr__reader_open_kept(ship->path, &follow, &ship->reader, err);
+	rc = ktr__reader_open_kept(ship->path, &follow, ship->key, &ship->reader, err);
 	if (!rc)
 		ktr__reader_be_patient(ship->reader);
 	return rc;
@@ -89,7 +89,7 @@ static int ship_walk_open_written(struct ship *ship, struct ktr_error *err)
  */
 static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
 {
-	int rc = ktr__reader_open_kept(ship->path, NULL, &ship->reader, err);
+	int rc = ktr__reader_open_kept(ship->path, NULL, ship->key, &ship->reader, err);
 
 	for (unsigned tries = 0; !rc; tries++) {
 		const struct ktr__trace_head *head = ktr__reader_head(ship->reader);
@@ -100,7 +100,7 @@ static int ship_walk_open_reader(struct ship *ship, struct ktr_error *err)
 			break;
 		ktr_reader_close(ship->reader);
 		nanosleep(&(struct timespec){ 0, SHIP_WALK_DYING_NS }, NULL);
-		rc = ktr__reader_open_kept(ship->path, NULL, &ship->reader, err);
+		rc = ktr__reader_open_kept(ship->path, NULL, ship->key, &ship->reader, err);
 	}
 	if (!rc && ship->is_followed)
 		rc = ship_walk_open_written(ship, err);
@@ -195,7 +195,7 @@ int ship_walk_flush(struct ship *ship, struct ktr_error *err)
 		rc = ship_state_done(&ship->state, err);
 	/* All that was read has been shipped. */
 	if (!rc && ship->spool)
-		ship_spool_drop(ship->spool, ship->path, ship->info->uuid, ktr__reader_piece(ship->reader));
+		ship_spool_drop(ship, ktr__reader_piece(ship->reader));
 	return rc;
 }
 
@@ -351,7 +351,7 @@ static int ship_walk_end(struct ship *ship, struct ktr_error *err)
 	ship->state.over_bytes = is_over && ship->head->has_ended ? ktr__reader_bytes(ship->reader) : 0;
 	rc = ship_state_finish(&ship->state, err);
 	if (!rc && is_over)
-		ship_spool_drop(ship->spool, ship->path, ship->info->uuid, UINT32_MAX);
+		ship_spool_drop(ship, UINT32_MAX);
 	return rc;
 }
 
@@ -452,7 +452,7 @@ static int ship_walk_filter_spans(struct ship *ship, struct ktr__filter_spans *s
 	if (ship->is_followed)
 		return ktr_error_set(err, EINVAL,
 				     "--filter: how long a span takes is known at its end: not of a trace that is written");
-	rc = ktr__reader_open_kept(ship->path, NULL, &again, err);
+	rc = ktr__reader_open_kept(ship->path, NULL, ship->key, &again, err);
 	if (rc)
 		return rc;
 	rc = ktr__filter_spans_walk(spans, again, err);
@@ -551,7 +551,7 @@ int ship_walk_begin(struct ship *ship, struct ktr_error *err)
 	ship->flushed_ns = ship_walk_now();
 	rc = ship_walk_start(ship, err);
 	if (!rc && ship->is_told)
-		ship_spool_drop(ship->spool, ship->path, ship->info->uuid, UINT32_MAX);
+		ship_spool_drop(ship, UINT32_MAX);
 	else if (!rc)
 		rc = ship_sweep_begin(ship, err);
 	return rc < 0 ? rc : 0;
