@@ -73,7 +73,8 @@ static ino_t set_info_ino(int dir_fd)
 }
 
 /* Opens what was kept of a piece: of that number, 0: any, and of that inode, 0: any. 0 or -errno. */
-static int set_open_kept(const struct ktr__trace_set *set, struct ktr__trace_dir *member, uint32_t number, ino_t ino)
+static int set_open_kept(const struct ktr__trace_set *set, struct ktr__trace_dir *member, uint32_t number,
+			 ino_t ino)
 {
 	struct ktr__kept *piece = NULL;
 	int n = set->kept ? ktr__kept_pieces(set->kept, &piece) : 0, i;
@@ -116,7 +117,10 @@ int ktr__set_use_kept(const struct ktr__trace_set *set, struct ktr__trace_dir *m
 	return 1;
 }
 
-/* Opens a directory at path, or at path.number, or what was kept of it. What is removed loses its name first. 0 or -errno. */
+/*
+ * Opens a directory at path, or at path.number, or what was kept of it. What is removed loses its name first.
+ * 0 or -errno.
+ */
 static int set_open_dir(const struct ktr__trace_set *set, struct ktr__trace_dir *member, const char *path,
 			uint32_t number)
 {

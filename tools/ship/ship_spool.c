@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A piece is linked when it has its number and its end, which it is given at once: rotation leaves it alone until so
- * many younger ones are there. What has the number before that is the trace that comes next, for the two exchange
+ * A piece is linked when it has its number and its end, which it is given at once: rotation leaves it alone until
+ * so many younger ones are there. What has the number before that is the trace that comes next, for the two exchange
  * their names; one without an end is waited for, and then its writer was killed in between. A piece takes its name
  * among those that are kept when all of its files are there and it has not been removed meanwhile, for rotation
  * takes the name first.
@@ -117,7 +117,8 @@ static int spool_link_all(int from, const char *path, int to, unsigned depth)
 
 		if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
-		if (S_ISREG(st.st_mode) && linkat(dirfd(dir), name, to, name, 0) && errno != EEXIST && errno != ENOENT)
+		if (S_ISREG(st.st_mode) && linkat(dirfd(dir), name, to, name, 0) && errno != EEXIST &&
+		    errno != ENOENT)
 			rc = -errno;
 		if (!S_ISDIR(st.st_mode))
 			continue;
@@ -285,7 +286,8 @@ static int spool_link(struct ship_spool *spool, const char *path)
 	*slash = '/';
 	kept = ktr__kept_path(folder, &piece);
 	if (kept)
-		rc = mkdir(folder, 0700) && errno != EEXIST ? -errno : spool_link_into(path, piece.ino, folder, kept);
+		rc = mkdir(folder, 0700) && errno != EEXIST ?
+			     -errno : spool_link_into(path, piece.ino, folder, kept);
 	if (rc && rc != -ENOENT)
 		spool_complain(spool, path, rc);
 	spool_tidy(folder);
@@ -447,7 +449,9 @@ static void *spool_main(void *context)
 	char changes[4096];
 
 	while (!__atomic_load_n(&spool->is_over, __ATOMIC_ACQUIRE)) {
-		if (poll(&watch, 1, spool->n_waiting ? SPOOL_NEAR_MS : SPOOL_LOOK_MS) > 0 && read(spool->watch_fd, changes, sizeof(changes)) < 0)
+		int wait_ms = spool->n_waiting ? SPOOL_NEAR_MS : SPOOL_LOOK_MS;
+
+		if (poll(&watch, 1, wait_ms) > 0 && read(spool->watch_fd, changes, sizeof(changes)) < 0)
 			watch.fd = -1;
 		spool_turn(spool);
 	}

@@ -9,7 +9,7 @@
 
 #include "tools/ship/ship.h"
 
-/* Of the trace at path, or of all in a folder; borrowed. bytes: the most that is kept. NULL: not, and it is said why. */
+/* Of the trace at path, or of all in a folder. bytes: the most that is kept. NULL: none is, and it is said why. */
 struct ship_spool *ship_spool_begin(const struct ship *like, const char *path, int is_folder, uint64_t bytes);
 
 /* What is kept stays. Accepts NULL. */
