@@ -5,8 +5,9 @@
  *	.ktr-ship/NAME.UUID.KEY/NUMBER-INODE
  *
  * a directory of links to the files of what was NAME.NUMBER, of the session UUID in 32 digits. KEY is that of who
- * keeps it, for others may have read other pieces. It is told from other directories by the inode of its info.jsonl, which nothing else can have as long as it is there.
- * analyze/read/trace_set.h takes them for what they were.
+ * keeps it, for others may have read other pieces. It is told from other directories by the inode of its
+ * info.jsonl, which nothing else can have as long as it is there. analyze/read/trace_set.h takes them for what they
+ * were.
  */
 #ifndef ANALYZE_KEPT_H
 #define ANALYZE_KEPT_H

@@ -12,8 +12,8 @@ struct ktr__tables;
 struct ktr__trace_head;
 
 /*
- * As ktr_reader_open(), with pieces of a trace that rotation has removed and who reads has kept by that key, which is
- * borrowed until it is closed: see analyze/follow/kept.h.
+ * As ktr_reader_open(), with pieces of a trace that rotation has removed and who reads has kept by that key, which
+ * is borrowed until it is closed: see analyze/follow/kept.h.
  */
 int ktr__reader_open_kept(const char *path, const struct ktr_reader_options *options, const char *key,
 			  struct ktr_reader **out, struct ktr_error *err);

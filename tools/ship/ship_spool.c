@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A piece is linked when it has its number and its end, which it is given at once: rotation leaves it alone until
- * so many younger ones are there. What has the number before that is the trace that comes next, for the two exchange
- * their names; one without an end is waited for, and then its writer was killed in between. A piece takes its name
- * among those that are kept when all of its files are there and it has not been removed meanwhile, for rotation
- * takes the name first.
+ * so many younger ones are there. What has the number before that is the trace that comes next, for the two
+ * exchange their names; one without an end is waited for, and then its writer was killed in between. A piece takes
+ * its name among those that are kept when all of its files are there and it has not been removed meanwhile, for
+ * rotation takes the name first.
  */
 #include "tools/ship/ship_spool.h"
 
@@ -428,9 +428,11 @@ static void spool_limit(struct ship_spool *spool)
 
 /* ---- the thread ---- */
 
-static void spool_turn(struct ship_spool *spool)
+/* Looks. Returns how long it is until the next time, in milliseconds. */
+static int spool_turn(struct ship_spool *spool)
 {
 	uint64_t began_ns = spool_now(), took_ns;
+	int wait_ms;
 
 	pthread_mutex_lock(&spool->lock);
 	spool_look(spool);
@@ -439,21 +441,22 @@ static void spool_turn(struct ship_spool *spool)
 		took_ns = spool_now() - began_ns;
 		spool->weigh_ns = began_ns + (10 * took_ns > SPOOL_WEIGH_NS ? 10 * took_ns : SPOOL_WEIGH_NS);
 	}
+	wait_ms = spool->n_waiting ? SPOOL_NEAR_MS : SPOOL_LOOK_MS;
 	pthread_mutex_unlock(&spool->lock);
+	return wait_ms;
 }
 
 static void *spool_main(void *context)
 {
 	struct ship_spool *spool = context;
 	struct pollfd watch = { .fd = spool->watch_fd, .events = POLLIN };
+	int wait_ms = SPOOL_NEAR_MS;
 	char changes[4096];
 
 	while (!__atomic_load_n(&spool->is_over, __ATOMIC_ACQUIRE)) {
-		int wait_ms = spool->n_waiting ? SPOOL_NEAR_MS : SPOOL_LOOK_MS;
-
 		if (poll(&watch, 1, wait_ms) > 0 && read(spool->watch_fd, changes, sizeof(changes)) < 0)
 			watch.fd = -1;
-		spool_turn(spool);
+		wait_ms = spool_turn(spool);
 	}
 	return NULL;
 }
