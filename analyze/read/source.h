@@ -86,7 +86,7 @@ struct ktr__event_source {
 	int reverse;
 	int follow;        /* what comes later is wanted, too */
 	const struct ktr_trace_clock *clock; /* while it is opened: another look's; NULL: measured anew */
-	const char *kept;  /* borrowed: by which key pieces were kept that rotation has removed, see reader.h; or NULL */
+	const char *kept;  /* borrowed: the key of pieces that are read, too, see reader.h; NULL: of none */
 	int alone;         /* a trace: without what was rotated away, and without its session */
 	int quiet;         /* notes are not wanted just now */
 	int undecodable;         /* something that describes the events is damaged: not all can be decoded */
