@@ -126,7 +126,7 @@ LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/typ
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 # Of the command what decides who may be attached to: it is shown a made-up /proc; and what makes and takes bytes of a store.
 TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_refuse.c inject_maps.c) \
-	$(addprefix tools/fleet/,frame.c native.c native_buffer.c rows.c utc.c)
+	$(addprefix tools/fleet/,frame.c frame_up.c native.c native_buffer.c rows.c utc.c)
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(TEST_TOOLS) $(VIS_SRC) $(KTRACE_SRC))
 
 LIBKTR_LIBS  := -lpthread

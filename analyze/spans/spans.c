@@ -335,8 +335,8 @@ static inline void spans_scope(struct ktr__span *span, const struct ktr__span_ma
 			       const struct ktr__spans_site *known)
 {
 	span->kind = KTR_KIND_START;
-	span->pid = mark->thread->pid;
-	span->process_key = ktr__tables_process_key(mark->thread);
+	span->pid = mark->source->thread->pid;
+	span->process_key = ktr__tables_process_key(mark->source->thread);
 	span->group = mark->site->group;
 	span->ident = (struct ktr_event_bytes){ mark->site->ident, known->n_ident, 0, 0 };
 	span->state = (struct ktr_event_bytes){ "", 0, 0, 0 };
@@ -344,10 +344,10 @@ static inline void spans_scope(struct ktr__span *span, const struct ktr__span_ma
 	span->from_ns = span->told_ns = now_ns;
 	span->to_ns = 0;
 	span->site = mark->site;
-	span->thread = mark->thread;
+	span->thread = mark->source->thread;
 	span->end_thread = NULL;
-	span->cpu = mark->cpu;
-	span->keep = mark->keep;
+	span->cpu = mark->source->cpu;
+	span->keep = mark->source->keep;
 	span->pair = 0;
 	span->name_hash = known->name_hash;
 	span->depth = span->flags = 0;
@@ -389,10 +389,10 @@ static inline struct ktr__spans_open *spans_innermost(const struct ktr__spans *s
 						      const struct ktr__span_mark *mark,
 						      struct ktr__spans_site *known)
 {
-	struct ktr__spans_open *open = spans->thread[mark->thread->id].inner;
+	struct ktr__spans_open *open = spans->thread[mark->source->thread->id].inner;
 	const struct ktr_event_bytes ident = { mark->site->ident, known->n_ident, 0, 0 };
 
-	if (!open || open->span.key != mark->key || open->span.thread != mark->thread)
+	if (!open || open->span.key != mark->key || open->span.thread != mark->source->thread)
 		return NULL;
 	if (open->span.site == known->twin)
 		return open;
@@ -415,7 +415,7 @@ static inline int spans_mark(struct ktr__spans *spans, const struct ktr__span_ma
 	open = spans_innermost(spans, mark, known);
 	if (!open)
 		return 0;
-	*rc = ktr__spans_over(spans, open, spans->now_ns, mark->thread, 0);
+	*rc = ktr__spans_over(spans, open, spans->now_ns, mark->source->thread, 0);
 	return 1;
 }
 
@@ -423,8 +423,9 @@ static inline int spans_mark(struct ktr__spans *spans, const struct ktr__span_ma
 static int spans_mark_of(struct ktr__spans *spans, const struct ktr_event *event, struct ktr__spans_site *known,
 			 int *rc)
 {
-	const struct ktr__span_mark mark = { event->time_ns, event->site, event->thread,
-					     event->arg[event->site->value_arg], event->cpu, event->keep };
+	const struct ktr__span_source source = { event->thread, event->cpu, event->keep };
+	const struct ktr__span_mark mark = { event->time_ns, event->site, event->arg[event->site->value_arg],
+					     &source };
 
 	return spans_mark(spans, &mark, known, ktr__span_late(event), rc);
 }
@@ -457,18 +458,19 @@ int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 int ktr__spans_mark(struct ktr__spans *spans, const struct ktr__span_mark *mark)
 {
 	struct ktr__spans_site *known = spans_site(spans, mark->site);
+	const struct ktr__span_source *source = mark->source;
 	struct ktr_event event;
 	int rc;
 
 	if (!known)
 		return -ENOMEM;
 	if (known->how == KTR__SPANS_SCOPE) {
-		rc = spans_now(spans, mark->time_ns, mark->thread->id, mark->cpu, mark->keep);
+		rc = spans_now(spans, mark->time_ns, source->thread->id, source->cpu, source->keep);
 		if (rc || spans_mark(spans, mark, known, 0, &rc))
 			return rc;
 	}
-	event = (struct ktr_event){ .time_ns = mark->time_ns, .site = mark->site, .thread = mark->thread,
-				    .cpu = mark->cpu, .keep = mark->keep };
+	event = (struct ktr_event){ .time_ns = mark->time_ns, .site = mark->site, .thread = source->thread,
+				    .cpu = source->cpu, .keep = source->keep };
 	event.arg[mark->site->value_arg] = mark->key;
 	return ktr__spans_event(spans, &event);
 }

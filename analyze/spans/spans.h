@@ -129,13 +129,16 @@ void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss);
  * The same of the events of a site that has an id of its own and a number alone, which is the key: KTR_KIND_START
  * and KTR_KIND_STOP.
  */
+struct ktr__span_source { /* what many events have in common */
+	const struct ktr_reader_thread *thread;
+	uint32_t cpu;
+	int keep;
+};
 struct ktr__span_mark {
 	uint64_t time_ns;
 	const struct ktr_reader_site *site;
-	const struct ktr_reader_thread *thread;
 	uint64_t key;
-	uint32_t cpu;
-	int keep;
+	const struct ktr__span_source *source;
 };
 int ktr__spans_mark(struct ktr__spans *spans, const struct ktr__span_mark *mark);
 

@@ -16,7 +16,7 @@
 #define FRAME_LZ4   0x82
 
 /* Appends frames of n bytes: a native_pack_fn. 0 or -ENOMEM. */
-int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n);
+int frame_write(struct native_buffer *out, const uint8_t *bytes, size_t n, unsigned what);
 
 /*
  * The same of pieces: a native_put_fn, to which they come, and its end.

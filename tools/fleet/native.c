@@ -25,6 +25,7 @@ static const struct {
 	[NATIVE_U8] = { "UInt8", 1 },	   [NATIVE_U16] = { "UInt16", 2 },
 	[NATIVE_U32] = { "UInt32", 4 },	   [NATIVE_U64] = { "UInt64", 8 },
 	[NATIVE_I64] = { "Int64", 8 },	   [NATIVE_F64] = { "Float64", 8 },
+	[NATIVE_U64_UP] = { "UInt64", 8 }, [NATIVE_I64_UP] = { "Int64", 8 },
 	[NATIVE_UUID] = { "UUID", 16 },	   [NATIVE_TEXT] = { "String", 1 },
 	[NATIVE_WORD] = { "LowCardinality(String)", 1 }, [NATIVE_LIST] = { "Array(String)", 8 },
 };
@@ -411,16 +412,25 @@ static int native_is_plain(const struct native_block *block, unsigned column)
 	return type != NATIVE_WORD && type != NATIVE_LIST && !block->column[column].same;
 }
 
-/* Packs a column's data: one more piece of it. 0 or -ENOMEM. */
-static int native_piece_add(struct native_block *block, struct native_column *c, native_pack_fn *pack)
+/* What those are to whoever packs them. */
+static unsigned native_what(const struct native_block *block, unsigned column)
 {
+	enum native_type type = block->shape[column].type;
+
+	return type == NATIVE_U64_UP || type == NATIVE_I64_UP ? NATIVE_UP : 0;
+}
+
+/* Packs a column's data: one more piece of it. 0 or -ENOMEM. */
+static int native_piece_add(struct native_block *block, unsigned column, native_pack_fn *pack)
+{
+	struct native_column *c = &block->column[column];
 	size_t at = block->packed.n;
 	uint32_t i = block->n_pieces;
 
 	if (!at)
 		native_buffer_room(&block->packed, NATIVE_PACKED_BYTES);
 	if (ktr__array_grow(&block->piece, &block->piece_room, i, sizeof(*block->piece)) ||
-	    pack(&block->packed, c->data.at, c->data.n))
+	    pack(&block->packed, c->data.at, c->data.n, native_what(block, column)))
 		return -ENOMEM;
 	block->piece[i] = (struct native_piece){ at, block->packed.n - at, 0 };
 	*(c->last_piece ? &block->piece[c->last_piece - 1].next : &c->first_piece) = i + 1;
@@ -441,7 +451,7 @@ void native_settle(struct native_block *block, native_pack_fn *pack)
 		if (c->data.n < NATIVE_SETTLE_BYTES || c->data.failed)
 			continue;
 		/* What is left then goes with the rest. */
-		if (native_piece_add(block, c, pack))
+		if (native_piece_add(block, i, pack))
 			block->packed.failed = 1;
 	}
 	block->n_settled = block->n_rows;
@@ -518,7 +528,7 @@ static int native_column_write(struct native_block *block, unsigned i, struct na
 	if (c->same)
 		native_same_put(block, c, put, to);
 	else
-		put(to, c->data.at, c->data.n, 0);
+		put(to, c->data.at, c->data.n, native_what(block, i));
 	return 0;
 }
 

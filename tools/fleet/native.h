@@ -26,6 +26,8 @@ enum native_type {
 	NATIVE_U32,
 	NATIVE_U64,
 	NATIVE_I64,
+	NATIVE_U64_UP, /* the same of numbers that mostly are a bit more than the one before */
+	NATIVE_I64_UP,
 	NATIVE_F64,  /* given by its bits */
 	NATIVE_UUID, /* native_bytes(), 16 of them */
 	NATIVE_TEXT, /* String: any bytes */
@@ -143,17 +145,18 @@ int native_names(const struct native_block *block, struct native_buffer *out);
  * and again, NATIVE_SAME_BYTES of them in a piece or the rest. 0 or -ENOMEM.
  */
 #define NATIVE_SAME_BYTES ((size_t)64 << 10)
-#define NATIVE_PACKED	  UINT_MAX /* as `same`: it was packed by native_settle() */
+#define NATIVE_PACKED	  UINT_MAX /* as `same`: it was packed by native_settle(); */
+#define NATIVE_UP	  (UINT_MAX - 1) /* numbers of 8 bytes that mostly are a bit more than the one before */
 typedef void native_put_fn(void *to, const void *bytes, size_t n, unsigned same);
 int native_pour(struct native_block *block, native_put_fn *put, void *to);
 
 /*
  * What long columns have of all rows so far, which are complete, is packed while a cache has it, and its memory is
  * used again: once there are so many rows more than the last time. Words and lists are left. For native_pour(),
- * which tells what is packed. pack(): 0 or -ENOMEM, which is told later.
+ * which tells what is packed. pack(): 0 or -ENOMEM, which is told later; what: 0 or NATIVE_UP.
  */
 #define NATIVE_SETTLE_ROWS 16384u
-typedef int native_pack_fn(struct native_buffer *to, const uint8_t *bytes, size_t n);
+typedef int native_pack_fn(struct native_buffer *to, const uint8_t *bytes, size_t n, unsigned what);
 void native_settle(struct native_block *block, native_pack_fn *pack);
 static inline int native_settles(const struct native_block *block)
 {

@@ -127,8 +127,8 @@ static void schema_select(const struct schema_form *form, struct native_buffer *
 
 static const char *schema_codec(const struct native_shape *shape)
 {
-	return strcmp(shape->name, "ts") == 0 || strcmp(shape->name, "idx") == 0 ? " CODEC(Delta, ZSTD(1))" :
-		" CODEC(ZSTD(1))";
+	return shape->type == NATIVE_I64_UP || shape->type == NATIVE_U64_UP ? " CODEC(Delta, ZSTD(1))"
+									    : " CODEC(ZSTD(1))";
 }
 
 static void schema_engine(const struct schema_form *form, struct native_buffer *out, const char *name,
@@ -164,7 +164,8 @@ static void schema_create(const struct schema_form *form, struct native_buffer *
 	static const char *const types[] = {
 		[NATIVE_U8] = "UInt8",	   [NATIVE_U16] = "UInt16", [NATIVE_U32] = "UInt32", [NATIVE_U64] =
 			"UInt64",
-		[NATIVE_I64] = "Int64",	   [NATIVE_F64] = "Float64", [NATIVE_UUID] = "UUID", [NATIVE_TEXT] =
+		[NATIVE_I64] = "Int64",	   [NATIVE_F64] = "Float64", [NATIVE_U64_UP] = "UInt64",
+		[NATIVE_I64_UP] = "Int64", [NATIVE_UUID] = "UUID", [NATIVE_TEXT] =
 			"String",
 		[NATIVE_WORD] = "LowCardinality(String)", [NATIVE_LIST] = "Array(String)",
 	};

@@ -16,9 +16,9 @@
 	X(of, HOST, "host", WORD) X(of, TRACE, "trace", UUID) X(of, PROCESS, "process", WORD)                     \
 	X(of, THREAD, "thread", WORD) X(of, CLASS, "class", WORD) X(of, SITE, "site", WORD)                       \
 	X(of, KIND, "kind", WORD) X(of, GRP, "grp", WORD) X(of, ID, "id", WORD) X(of, STREAM, "stream", WORD)     \
-	X(of, TS, "ts", I64) X(of, CPU, "cpu", U16) X(of, PID, "pid", U32) X(of, TID, "tid", U32)                 \
-	X(of, WORD, "word", U32) X(of, SITE_ID, "site_id", U32) X(of, IDX, "idx", U64) X(of, FLAGS, "flags", U8)  \
-	X(of, CUT, "cut", U8) X(of, NULLS, "nulls", U8)                                                           \
+	X(of, TS, "ts", I64_UP) X(of, CPU, "cpu", U16) X(of, PID, "pid", U32) X(of, TID, "tid", U32)              \
+	X(of, WORD, "word", U32) X(of, SITE_ID, "site_id", U32) X(of, IDX, "idx", U64_UP)                         \
+	X(of, FLAGS, "flags", U8) X(of, CUT, "cut", U8) X(of, NULLS, "nulls", U8)                                 \
 	X(of, I0, "i0", I64) X(of, I1, "i1", I64) X(of, I2, "i2", I64) X(of, I3, "i3", I64) X(of, I4, "i4", I64)  \
 	X(of, I5, "i5", I64) X(of, F0, "f0", F64) X(of, F1, "f1", F64) X(of, F2, "f2", F64) X(of, F3, "f3", F64)  \
 	X(of, F4, "f4", F64) X(of, F5, "f5", F64) X(of, S0, "s0", TEXT) X(of, S1, "s1", TEXT)                     \
@@ -27,14 +27,14 @@
 	X(of, HOST, "host", WORD) X(of, TRACE, "trace", UUID) X(of, BUILD, "build", WORD)                         \
 	X(of, PROCESS, "process", WORD) X(of, THREAD, "thread", WORD) X(of, KIND, "kind", WORD)                   \
 	X(of, GRP, "grp", WORD) X(of, ID, "id", WORD) X(of, STATE, "state", WORD) X(of, SITE, "site", WORD)       \
-	X(of, TS, "ts", I64) X(of, DUR, "dur", U64) X(of, KEY, "key", U64) X(of, PID, "pid", U32)                 \
+	X(of, TS, "ts", I64_UP) X(of, DUR, "dur", U64) X(of, KEY, "key", U64) X(of, PID, "pid", U32)              \
 	X(of, TID, "tid", U32) X(of, CPU, "cpu", U16) X(of, DEPTH, "depth", U32) X(of, UNSURE, "unsure", U8)      \
 	X(of, OPEN, "open", U8)
 #define SCHEMA_COUNTERS(X, of)                                                                                    \
 	X(of, HOST, "host", WORD) X(of, TRACE, "trace", UUID) X(of, BUILD, "build", WORD)                         \
 	X(of, PROCESS, "process", WORD) X(of, THREAD, "thread", WORD) X(of, GRP, "grp", WORD)                     \
-	X(of, ID, "id", WORD) X(of, SITE, "site", WORD) X(of, STREAM, "stream", WORD) X(of, TS, "ts", I64)        \
-	X(of, IDX, "idx", U64) X(of, CPU, "cpu", U16) X(of, PID, "pid", U32) X(of, TID, "tid", U32)               \
+	X(of, ID, "id", WORD) X(of, SITE, "site", WORD) X(of, STREAM, "stream", WORD) X(of, TS, "ts", I64_UP)     \
+	X(of, IDX, "idx", U64_UP) X(of, CPU, "cpu", U16) X(of, PID, "pid", U32) X(of, TID, "tid", U32)            \
 	X(of, VALUE, "value", F64)
 #define SCHEMA_LOSSES(X, of)                                                                                      \
 	X(of, HOST, "host", WORD) X(of, TRACE, "trace", UUID) X(of, WHY, "why", WORD) X(of, CPU, "cpu", U16)      \

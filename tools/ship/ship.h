@@ -28,6 +28,7 @@
 #define SHIP_BATCH_BYTES ((size_t)48 << 20) /* [bytes] the same, of rows with long texts */
 #define SHIP_DAYS_MAX	 16
 #define SHIP_PARTS_MAX	 (3 + SHIP_DAYS_MAX) /* events, counters, what was not shipped; spans of some days */
+#define SHIP_BATCH_HEAD	 ((size_t)64 << 10) /* [bytes] room before a batch, for what is written there */
 #define SHIP_DAY_NS	 86400000000000ll
 #define SHIP_GONE	 "unshipped" /* why a loss is one: it was removed before it was shipped */
 
@@ -43,7 +44,7 @@ struct ship_part {
 	enum schema_table table;
 	struct native_buffer query; /* with a NUL: what inserts it */
 	struct native_buffer where; /* with a NUL: what finds its first row */
-	struct native_buffer body;  /* compressed */
+	size_t at, n;		    /* [bytes] compressed: where in the batch's `bytes` */
 	uint64_t n_counted;	    /* rows that a view counts */
 };
 
@@ -51,6 +52,7 @@ struct ship_batch {
 	uint64_t number; /* from 1; 0: none */
 	struct ship_part part[SHIP_PARTS_MAX];
 	unsigned n_parts;
+	struct native_buffer bytes; /* SHIP_BATCH_HEAD, and what its parts are, one after another */
 };
 
 struct ship_state {

@@ -355,6 +355,8 @@ static int columns_thread(struct columns *run, uint32_t word, uint64_t last_ns, 
 	run->thread = ktr__reader_sweep_thread(run->ship->reader, run->lot, word, ns);
 	run->thread_word = word;
 	run->thread_from = run->n;
+	if (run->ship->marks)
+		ship_marks_source(run->ship->marks, run->thread, run->lot);
 	return 1;
 }
 
@@ -384,7 +386,7 @@ static inline int columns_more_of(struct columns *run, const struct ship_stream 
 				  const uint8_t *at, uint64_t last_ns, uint64_t ns)
 {
 	if (s->more == COLUMNS_SCOPE)
-		return ship_marks_scope(run->ship->marks, s->site, run->thread, run->lot,
+		return ship_marks_scope(run->ship->marks, s->site,
 					columns_value(&s->key, at + COLUMNS_HEAD + s->key.off), ns);
 	return columns_whole(run, stream, s, at, last_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Marks of one stream are in order. Streams are merged two by two, which keeps those of one moment in the order of
- * the streams, as the reader's merge does.
+ * the streams, as the reader's merge does; the last two as spans are made of them.
  */
 #include "tools/ship/ship_marks.h"
 
@@ -12,6 +12,8 @@
 
 int ship_marks_room(struct ship_marks *marks, uint32_t n)
 {
+	if (ktr__array_grow(&marks->source, &marks->source_room, marks->n_sources + n, sizeof(*marks->source)))
+		return -ENOMEM;
 	return ktr__array_grow(&marks->mark, &marks->room, marks->n + n, sizeof(*marks->mark));
 }
 
@@ -45,10 +47,9 @@ int ship_marks_event(struct ship *ship, const struct ktr_event *event, int is_fr
 	    ktr__array_grow(&marks->event, &marks->event_room, marks->n_events + 1, sizeof(*marks->event)))
 		return -ENOMEM;
 	marks->event[++marks->n_events].event = *event;
+	marks->event[marks->n_events].is_fresh = is_fresh != 0;
 	marks_texts(marks, &marks->event[marks->n_events]);
-	marks->mark[marks->n++] = (struct ship_mark){ .at.time_ns = event->time_ns,
-						      .event = marks->n_events,
-						      .is_fresh = is_fresh != 0 };
+	marks->mark[marks->n++] = (struct ship_mark){ .time_ns = event->time_ns, .event = marks->n_events };
 	return marks->text.failed ? -ENOMEM : 0;
 }
 
@@ -61,7 +62,7 @@ static void marks_merge(const struct ship_mark *a, uint32_t n_a, const struct sh
 	const struct ship_mark *a_end = a + n_a, *b_end = b + n_b;
 
 	while (a < a_end && b < b_end) {
-		int is_b = b->at.time_ns < a->at.time_ns;
+		int is_b = b->time_ns < a->time_ns;
 		const struct ship_mark *from = is_b ? b : a;
 
 		*to++ = *from;
@@ -81,7 +82,7 @@ static void marks_join(struct ship_marks *marks)
 	for (uint32_t i = 1; i < marks->n_streams; i++) {
 		uint32_t at = marks->stream[i];
 
-		if (at > marks->stream[n - 1] && at < marks->n && mark[at].at.time_ns < mark[at - 1].at.time_ns)
+		if (at > marks->stream[n - 1] && at < marks->n && mark[at].time_ns < mark[at - 1].time_ns)
 			marks->stream[n++] = at;
 	}
 	marks->n_streams = n;
@@ -111,41 +112,71 @@ static void marks_halve(struct ship_marks *marks)
 
 /* ---- spans ---- */
 
-static const struct ktr_event *marks_whole(struct ship_marks *marks, uint32_t i)
+/* Of a whole event. 0, -ENOMEM, or what was returned for a span. */
+static int marks_event(struct ship *ship, struct ship_marks *marks, struct ship_marks_event *m)
 {
-	struct ship_marks_event *m = &marks->event[i];
-
 	for (unsigned left = m->event.site->in_str; left; left &= left - 1) {
 		unsigned k = (unsigned)__builtin_ctz(left);
 
 		m->event.str[k].bytes = (const char *)marks->text.at + m->text[k];
 	}
-	return &m->event;
+	ship->is_fresh = m->is_fresh;
+	return ktr__spans_event(ship->spans, &m->event);
+}
+
+/* And of a mark alone. */
+static inline int marks_scope(struct ship *ship, const struct ship_marks *marks, const struct ship_mark *m)
+{
+	const struct ktr__span_mark mark = { m->time_ns, m->site, m->key, &marks->source[m->source] };
+
+	ship->is_fresh = 1;
+	return ktr__spans_mark(ship->spans, &mark);
+}
+
+static inline int marks_one(struct ship *ship, struct ship_marks *marks, const struct ship_mark *m)
+{
+	return m->event ? marks_event(ship, marks, &marks->event[m->event]) : marks_scope(ship, marks, m);
+}
+
+/* Of all marks, in two rows at most: which are merged as they go. */
+static int marks_walk(struct ship *ship, struct ship_marks *marks)
+{
+	const struct ship_mark *a = marks->mark, *end = a + marks->n;
+	const struct ship_mark *b = marks->n_streams > 1 ? a + marks->stream[1] : end, *const a_end = b;
+	int rc = 0;
+
+	while (a < a_end && b < end && !rc) {
+		int is_b = b->time_ns < a->time_ns;
+		const struct ship_mark *m = is_b ? b : a;
+
+		b += is_b;
+		a += !is_b;
+		rc = marks_one(ship, marks, m);
+	}
+	for (; a < a_end && !rc; a++)
+		rc = marks_one(ship, marks, a);
+	for (; b < end && !rc; b++)
+		rc = marks_one(ship, marks, b);
+	return rc;
 }
 
 int ship_marks_spans(struct ship *ship)
 {
 	struct ship_marks *marks = ship->marks;
-	int rc = 0;
+	int rc;
 
 	if (!marks->n) {
 		marks->n_streams = 0;
 		return 0;
 	}
 	marks_join(marks);
-	if (marks->n_streams > 1 &&
+	if (marks->n_streams > 2 &&
 	    ktr__array_grow(&marks->sorted, &marks->sorted_room, marks->n, sizeof(*marks->sorted)))
 		return -ENOMEM;
-	while (marks->n_streams > 1)
+	while (marks->n_streams > 2)
 		marks_halve(marks);
-	for (uint32_t i = 0; i < marks->n && !rc; i++) {
-		const struct ship_mark *m = &marks->mark[i];
-
-		ship->is_fresh = m->is_fresh;
-		rc = m->event ? ktr__spans_event(ship->spans, marks_whole(marks, m->event))
-			      : ktr__spans_mark(ship->spans, &m->at);
-	}
-	marks->n = marks->n_streams = marks->n_events = 0;
+	rc = marks_walk(ship, marks);
+	marks->n = marks->n_streams = marks->n_sources = marks->n_events = 0;
 	marks->text.n = 0;
 	return rc;
 }
@@ -157,6 +188,7 @@ void ship_marks_free(struct ship_marks *marks)
 	free(marks->mark);
 	free(marks->sorted);
 	free(marks->stream);
+	free(marks->source);
 	free(marks->event);
 	native_buffer_free(&marks->text);
 	free(marks);

@@ -131,8 +131,8 @@ static int ship_mend_send(struct ship *ship, const struct ship_part *part, struc
 	ship_mend_insert(ship, part, &query);
 	if (query.failed)
 		rc = ktr_error_set(err, ENOMEM, "no memory");
-	else if (store_insert(ship->store, (char *)query.at, NULL, part->body.at, part->body.n, &answer) ==
-		 STORE_AWAY)
+	else if (store_insert(ship->store, (char *)query.at, NULL, ship->state.pending.bytes.at + part->at, part->n,
+			      &answer) == STORE_AWAY)
 		*is_away = 1;
 	else if (answer.outcome != STORE_DONE && answer.code != 60)
 		rc = store_explain(ship->store, &answer, err);

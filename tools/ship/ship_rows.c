@@ -12,6 +12,7 @@
 #include "tools/ship/ship_columns.h"
 #include "tools/ship/ship_counters.h"
 #include "tools/ship/ship_spans.h"
+#include "tools/ship/ship_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -218,9 +219,9 @@ int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event
 }
 
 int ship_rows_part(struct ship *ship, struct ship_part *part, enum schema_table table,
-		   struct native_block *block)
+		   struct native_block *block, struct native_buffer *bytes)
 {
-	struct frame_writer writer = { .out = &part->body, .known = &ship->known };
+	struct frame_writer writer = { .out = bytes, .known = &ship->known };
 	int rc;
 
 	part->table = table;
@@ -229,7 +230,8 @@ int ship_rows_part(struct ship *ship, struct ship_part *part, enum schema_table 
 	native_buffer_text(&part->query, ".");
 	native_buffer_text(&part->query, schema_name(table));
 	native_buffer_text(&part->query, " (");
-	native_buffer_room(&part->body, block->packed.n + SHIP_PART_BYTES);
+	native_buffer_room(bytes, block->packed.n + SHIP_PART_BYTES);
+	part->at = bytes->n;
 	rc = native_names(block, &part->query);
 	if (!rc)
 		part->query.n--; /* its NUL */
@@ -239,6 +241,7 @@ int ship_rows_part(struct ship *ship, struct ship_part *part, enum schema_table 
 		rc = native_pour(block, frame_put, &writer);
 	if (frame_end(&writer))
 		rc = -ENOMEM;
+	part->n = bytes->n - part->at;
 	return rc ? rc : part->query.failed ? -ENOMEM : 0;
 }
 
@@ -251,7 +254,7 @@ static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum sche
 
 	if (!block->n_rows)
 		return 0;
-	rc = ship_rows_part(ship, part, table, block);
+	rc = ship_rows_part(ship, part, table, block, &batch->bytes);
 	part->n_counted = n_counted;
 	native_buffer_add(&part->where, where->at, where->n);
 	batch->n_parts++;
@@ -261,8 +264,10 @@ static int ship_rows_take(struct ship *ship, struct ship_batch *batch, enum sche
 
 int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 {
-	int rc = ship_spans_put(ship);
+	int rc = ship_batch_begin(batch);
 
+	if (!rc)
+		rc = ship_spans_put(ship);
 	if (!rc)
 		rc = ship_counters_put(ship);
 	if (!rc)

@@ -48,8 +48,8 @@ int ship_rows_is_next_day(const struct ship *ship, const struct ktr_event *event
 /* Makes the batch of what there is, and empties the blocks. 0 or -ENOMEM. */
 int ship_rows_batch(struct ship *ship, struct ship_batch *batch);
 
-/* A block and what inserts it, compressed. 0 or -ENOMEM. */
+/* A block and what inserts it, compressed and appended to `bytes`. 0 or -ENOMEM. */
 int ship_rows_part(struct ship *ship, struct ship_part *part, enum schema_table table,
-		   struct native_block *block);
+		   struct native_block *block, struct native_buffer *bytes);
 
 #endif

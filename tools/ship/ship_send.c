@@ -118,11 +118,10 @@ static int ship_send_part(struct ship *ship, const struct ship_part *part, const
 			if (rc)
 				return rc < 0 ? rc : ship_mend(ship, part, until, err);
 		}
-		if (store_insert(ship->store, (const char *)part->query.at, token, part->body.at, part->body.n,
-			&answer) ==
-		    STORE_DONE) {
+		if (store_insert(ship->store, (const char *)part->query.at, token,
+				 ship->state.pending.bytes.at + part->at, part->n, &answer) == STORE_DONE) {
 			store_answer_free(&answer);
-			ship->counts.n_bytes += part->body.n;
+			ship->counts.n_bytes += part->n;
 			return 0;
 		}
 		if (ship_send_gives_up(ship, &answer, until))
@@ -153,28 +152,29 @@ int ship_send(struct ship *ship, int resumed, struct ktr_error *err)
 int ship_send_block(struct ship *ship, enum schema_table table, struct native_block *block, struct ktr_error *err)
 {
 	struct ship_part part = { 0 };
+	struct native_buffer bytes = { 0 };
 	uint64_t until = store_until(ship->store);
 	struct store_answer answer = { .outcome = STORE_DONE };
 	int rc = 0;
 
 	if (!block->n_rows)
 		return 0;
-	if (ship_rows_part(ship, &part, table, block))
+	if (ship_rows_part(ship, &part, table, block, &bytes))
 		rc = ktr_error_set(err, ENOMEM, "no memory");
 	for (unsigned tries = 0; !rc; tries++) {
-		if (store_insert(ship->store, (const char *)part.query.at, NULL, part.body.at, part.body.n,
-			&answer) == STORE_DONE)
+		if (store_insert(ship->store, (const char *)part.query.at, NULL, bytes.at, bytes.n, &answer) ==
+		    STORE_DONE)
 			break;
 		if (ship_send_gives_up(ship, &answer, until))
 			rc = store_explain(ship->store, &answer, err);
 		else
 			store_pause(tries, store_left(until));
 	}
-	ship->counts.n_bytes += part.body.n;
+	ship->counts.n_bytes += bytes.n;
 	store_answer_free(&answer);
 	native_clear(block);
 	native_buffer_free(&part.query);
-	native_buffer_free(&part.body);
+	native_buffer_free(&bytes);
 	return rc;
 }
 

@@ -13,6 +13,7 @@
  *	part 0 1204511 89abcdef INSERT INTO ...	a table, so many bytes, their CRC32C, what inserts them
  *	where host = ...		what finds its first row
  *	counted 131072			so many of its rows are counted by a view
+ *	fill ...			what follows the lines lies on the disk as it does in memory
  *	end 0123abcd			CRC32C of all lines before
  *
  * A batch is written beside its place, into NAME.new, synced, and moved there; when the server has it, it is moved
@@ -39,13 +40,35 @@
 #define SHIP_STATE_MAX	   ((off_t)1 << 30) /* [bytes] no batch is longer */
 #define SHIP_STATE_STREAMS (1u << 16)
 #define SHIP_STATE_HEAD	   "ktr-ship 1\n"
+#define SHIP_STATE_END	   13 /* [bytes] of the last line */
+#define SHIP_STATE_BLOCK   ((size_t)4096) /* [bytes] addresses, offsets and lengths of what a disk takes from memory
+	are multiples of it */
+#define SHIP_STATE_DIRECT  ((size_t)256 << 10) /* [bytes] of parts, which are worth that */
+
+/* Memory that was used before is there already, which costs more than what is done with it. */
+static struct native_buffer ship_state_spare;
+
+int ship_batch_begin(struct ship_batch *batch)
+{
+	if (!batch->bytes.at) {
+		batch->bytes = ship_state_spare;
+		memset(&ship_state_spare, 0, sizeof(ship_state_spare));
+	}
+	batch->bytes.n = 0;
+	return native_buffer_take(&batch->bytes, SHIP_BATCH_HEAD) ? 0 : -ENOMEM;
+}
 
 void ship_batch_clear(struct ship_batch *batch)
 {
 	for (unsigned i = 0; i < batch->n_parts; i++) {
 		native_buffer_free(&batch->part[i].query);
 		native_buffer_free(&batch->part[i].where);
-		native_buffer_free(&batch->part[i].body);
+	}
+	if (batch->bytes.at) {
+		native_buffer_free(&ship_state_spare);
+		ship_state_spare = batch->bytes;
+		ship_state_spare.n = 0;
+		ship_state_spare.failed = 0;
 	}
 	memset(batch, 0, sizeof(*batch));
 }
@@ -162,13 +185,17 @@ static int ship_state_take(struct ship_state *state, struct ship_state_text *tex
 									&crcs[state->pending.n_parts])
 							      : -EINVAL;
 	ship_state_line(text); /* its end */
+	if (!rc && whole)
+		rc = ship_batch_begin(&state->pending);
 	for (unsigned i = 0; i < state->pending.n_parts && !rc && whole; i++) {
 		if (n_bytes[i] > text->n - text->at ||
 		    ktr__crc32c(0, text->bytes + text->at, n_bytes[i]) != crcs[i])
 			return -EINVAL;
-		native_buffer_add(&state->pending.part[i].body, text->bytes + text->at, n_bytes[i]);
+		state->pending.part[i].at = state->pending.bytes.n;
+		state->pending.part[i].n = n_bytes[i];
+		native_buffer_add(&state->pending.bytes, text->bytes + text->at, n_bytes[i]);
 		text->at += n_bytes[i];
-		rc = state->pending.part[i].body.failed ? -ENOMEM : 0;
+		rc = state->pending.bytes.failed ? -ENOMEM : 0;
 	}
 	return rc || state->id[0] ? rc : -EINVAL;
 }
@@ -325,7 +352,27 @@ void ship_state_close(struct ship_state *state)
 
 /* ---- writing ---- */
 
-static void ship_state_text(const struct ship_state *state, struct native_buffer *out)
+/* Is the batch written without copies being kept in memory? There is room for what fills its last block then. */
+static int ship_state_is_direct(struct ship_batch *batch)
+{
+	return batch->n_parts && batch->bytes.n >= SHIP_BATCH_HEAD + SHIP_STATE_DIRECT &&
+	       native_buffer_room(&batch->bytes, SHIP_STATE_BLOCK);
+}
+
+/* So much in a line that means nothing that `bytes` may follow the last one. */
+static void ship_state_fill(struct native_buffer *out, const uint8_t *bytes)
+{
+	size_t n = ((uintptr_t)bytes - out->n - SHIP_STATE_END - sizeof("fill ")) % SHIP_STATE_BLOCK;
+	uint8_t *to;
+
+	native_buffer_text(out, "fill ");
+	to = native_buffer_take(out, n);
+	if (to)
+		memset(to, '.', n);
+	native_buffer_text(out, "\n");
+}
+
+static void ship_state_text(struct ship_state *state, struct native_buffer *out)
 {
 	char line[120];
 
@@ -348,8 +395,8 @@ static void ship_state_text(const struct ship_state *state, struct native_buffer
 	for (unsigned i = 0; i < state->pending.n_parts; i++) {
 		const struct ship_part *part = &state->pending.part[i];
 
-		snprintf(line, sizeof(line), "part %u %zu %08x ", part->table, part->body.n,
-			 ktr__crc32c(0, part->body.at, part->body.n));
+		snprintf(line, sizeof(line), "part %u %zu %08x ", part->table, part->n,
+			 ktr__crc32c(0, state->pending.bytes.at + part->at, part->n));
 		native_buffer_text(out, line);
 		native_buffer_text(out, (const char *)part->query.at);
 		native_buffer_text(out, "\nwhere ");
@@ -357,6 +404,8 @@ static void ship_state_text(const struct ship_state *state, struct native_buffer
 		snprintf(line, sizeof(line), "\ncounted %" PRIu64 "\n", part->n_counted);
 		native_buffer_text(out, line);
 	}
+	if (ship_state_is_direct(&state->pending))
+		ship_state_fill(out, state->pending.bytes.at + SHIP_BATCH_HEAD);
 	if (out->failed)
 		return;
 	snprintf(line, sizeof(line), "end %08x\n", ktr__crc32c(0, out->at, out->n));
@@ -376,6 +425,38 @@ static int ship_state_write_all(int fd, const uint8_t *bytes, size_t n)
 		n -= (size_t)done;
 	}
 	return 0;
+}
+
+/* The same from blocks of memory into blocks of a new file, where that can be. What fills the last one is zero. */
+static int ship_state_write_direct(int fd, uint8_t *bytes, size_t n)
+{
+	size_t rest = -n % SHIP_STATE_BLOCK;
+	int flags = fcntl(fd, F_GETFL), rc = -EINVAL;
+
+	memset(bytes + n, 0, rest);
+	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_DIRECT) == 0) {
+		rc = ship_state_write_all(fd, bytes, n + rest);
+		fcntl(fd, F_SETFL, flags);
+	}
+	if (rc != -EINVAL)
+		return rc;
+	return lseek(fd, 0, SEEK_SET) ? -errno : ship_state_write_all(fd, bytes, n);
+}
+
+/* What a file has: lines, and the batch's bytes, before which there is room for most lines. */
+static int ship_state_write_file(int fd, struct ship_batch *batch, const struct native_buffer *text)
+{
+	uint8_t *bytes = batch->bytes.at + SHIP_BATCH_HEAD;
+	size_t n = batch->n_parts ? batch->bytes.n - SHIP_BATCH_HEAD : 0;
+	int rc;
+
+	if (!n || text->n > SHIP_BATCH_HEAD) {
+		rc = ship_state_write_all(fd, text->at, text->n);
+		return rc || !n ? rc : ship_state_write_all(fd, bytes, n);
+	}
+	memcpy(bytes - text->n, text->at, text->n);
+	return ship_state_is_direct(batch) ? ship_state_write_direct(fd, bytes - text->n, text->n + n)
+					   : ship_state_write_all(fd, bytes - text->n, text->n + n);
 }
 
 /* The folder's entries on the disk. */
@@ -413,9 +494,7 @@ static int ship_state_write(struct ship_state *state, const char *suffix, struct
 	if (!rc)
 		fd = open(beside, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (!rc)
-		rc = fd < 0 ? -errno : ship_state_write_all(fd, text.at, text.n);
-	for (unsigned i = 0; i < state->pending.n_parts && !rc; i++)
-		rc = ship_state_write_all(fd, state->pending.part[i].body.at, state->pending.part[i].body.n);
+		rc = fd < 0 ? -errno : ship_state_write_file(fd, &state->pending, &text);
 	if (!rc && !state->pending.n_parts && ftruncate(fd, (off_t)text.n))
 		rc = -errno;
 	if (!rc && fdatasync(fd))

@@ -24,6 +24,11 @@ int ship_state_done(struct ship_state *state, struct ktr_error *err);
 /* Writes down that nothing is left. 0 or -errno with err filled. */
 int ship_state_finish(struct ship_state *state, struct ktr_error *err);
 
+/*
+ * Room for the bytes of a batch, which is that of the one before, of whatever trace, for one is under way at a
+ * time; and their end. 0 or -ENOMEM.
+ */
+int ship_batch_begin(struct ship_batch *batch);
 void ship_batch_clear(struct ship_batch *batch);
 
 #endif

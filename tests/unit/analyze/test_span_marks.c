@@ -83,8 +83,8 @@ static int marks_take(void *context, const struct ktr__span *span)
 
 static void marks_tell(struct marks *marks, const struct ktr_event *event, int by_mark)
 {
-	const struct ktr__span_mark mark = { event->time_ns, event->site, event->thread, event->arg[0], event->cpu,
-					     event->keep };
+	const struct ktr__span_source source = { event->thread, event->cpu, event->keep };
+	const struct ktr__span_mark mark = { event->time_ns, event->site, event->arg[0], &source };
 
 	CU_ASSERT_EQUAL(by_mark ? ktr__spans_mark(marks->spans, &mark) : ktr__spans_event(marks->spans, event), 0);
 }

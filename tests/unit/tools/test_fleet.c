@@ -26,12 +26,12 @@ static uint64_t fleet_random(uint64_t *seed)
 
 /* ---- blocks ---- */
 
-enum { NUMBER, TEXT, WORD, LIST, UNUSED, SIGNED, SAME, N_COLUMNS };
+enum { NUMBER, TEXT, WORD, LIST, UNUSED, SIGNED, SAME, UP, N_COLUMNS };
 
 static const struct native_shape fleet_shape[] = {
 	[NUMBER] = { "n", NATIVE_U16 },	[TEXT] = { "t", NATIVE_TEXT },	 [WORD] = { "w", NATIVE_WORD },
 	[LIST] = { "l", NATIVE_LIST },	[UNUSED] = { "u", NATIVE_U64 }, [SIGNED] = { "s", NATIVE_I64 },
-	[SAME] = { "x", NATIVE_UUID },
+	[SAME] = { "x", NATIVE_UUID },	[UP] = { "v", NATIVE_U64_UP },
 };
 
 static void native_is_golden(void)
@@ -200,6 +200,7 @@ static void frames_rows(struct native_block *block, int settled)
 
 	for (unsigned i = 0; i < 200000; i++) {
 		native_number(block, SIGNED, fleet_random(&seed) % 1000);
+		native_number(block, UP, 1000 + i);
 		if (i > 50000)
 			native_number(block, NUMBER, i % 7);
 		snprintf(word, sizeof(word), "%u", i / 300);
@@ -282,7 +283,7 @@ static void frames_come_back(void)
 
 		for (size_t k = 0; k < n; k++)
 			bytes[k] = (uint8_t)(fleet_random(&seed) % letters);
-		CU_ASSERT_EQUAL(frame_write(&out, bytes, n), 0);
+		CU_ASSERT_EQUAL(frame_write(&out, bytes, n, 0), 0);
 		for (; at < out.n; at += n_frame, done += n_whole) {
 			n_frame = fleet_unframe(out.at + at, out.n - at, back + done, room - done, &n_whole);
 			CU_ASSERT_NOT_EQUAL_FATAL(n_frame, 0);
@@ -291,6 +292,56 @@ static void frames_come_back(void)
 		CU_ASSERT_EQUAL(done, n);
 		CU_ASSERT_EQUAL(memcmp(back, bytes, n), 0);
 		native_buffer_free(&out);
+	}
+	free(bytes);
+	free(back);
+}
+
+/* The one after v of numbers that go up in one of seven ways, the last of which are any. */
+static uint64_t frames_next(uint64_t v, unsigned way, uint64_t random)
+{
+	switch (way) {
+	case 0:
+		return v + 1;
+	case 1:
+		return v + random % 100;
+	case 2:
+		return v + (random % 3 == 0);
+	case 3:
+		return random % 50 ? v : v + (random >> 20);
+	case 4:
+		return v + random % ((uint64_t)1 << 33) - ((uint64_t)1 << 32);
+	case 5:
+		return v + (random >> random % 64);
+	default:
+		return random;
+	}
+}
+
+/* Numbers that go up, or do not, are packed within the bound, and as small as LZ4 makes those that do. */
+static void frames_of_what_goes_up(void)
+{
+	const size_t room = FRAME_BYTES + 8;
+	uint8_t *bytes = malloc(room), *back = malloc(room);
+	uint64_t seed = 77;
+
+	for (unsigned i = 0; i < 3000; i++) {
+		uint64_t v = fleet_random(&seed) % 2 ? 1764361234000000000u : fleet_random(&seed);
+		size_t n = fleet_random(&seed) % (i % 100 ? 300 : FRAME_BYTES);
+		struct native_buffer up = { 0 }, any = { 0 };
+		uint32_t n_whole = 0;
+
+		for (size_t k = 0; k <= n; k += 8, v = frames_next(v, i % 7, fleet_random(&seed)))
+			memcpy(bytes + k, &v, 8);
+		CU_ASSERT_EQUAL(frame_write(&up, bytes, n, NATIVE_UP), 0);
+		CU_ASSERT_EQUAL(frame_write(&any, bytes, n, 0), 0);
+		CU_ASSERT(up.n <= FRAME_HEAD + n + n / 255 + 16);
+		CU_ASSERT(i % 7 > 1 || up.n <= any.n + any.n / 50 + 24);
+		CU_ASSERT_EQUAL(n ? fleet_unframe(up.at, up.n, back, room, &n_whole) : 0, up.n);
+		CU_ASSERT_EQUAL(n_whole, n);
+		CU_ASSERT_EQUAL(memcmp(back, bytes, n), 0);
+		native_buffer_free(&up);
+		native_buffer_free(&any);
 	}
 	free(bytes);
 	free(back);
@@ -402,5 +453,5 @@ static void utc_moments(void)
 }
 
 SUITE(fleet, TEST(native_is_golden), TEST(native_many_words), TEST(native_many_rows), TEST(frames_come_back),
-      TEST(frames_at_the_end), TEST(frames_on_the_way), TEST(rows_in_pieces),
+      TEST(frames_of_what_goes_up), TEST(frames_at_the_end), TEST(frames_on_the_way), TEST(rows_in_pieces),
       TEST(rows_that_are_none), TEST(rows_of_any_bytes), TEST(utc_moments));
