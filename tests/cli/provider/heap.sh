@@ -38,6 +38,10 @@ for path in $paths; do
 	counts 'with stacks'
 done
 unset KTR_PATH
+# One function gets memory in several places, which are lines of their own.
+"$ktr" heap --by got -n 0 --depth 0 "$dir/t" | sed -n 's/^ *[0-9]* .* %  *[0-9]*  //p' >"$dir/places"
+is 'in one function' "$(grep -cE '^(get|work_at|work)\+0x[0-9a-f]+ < ' "$dir/places" | awk '{ print ($1 > 4) }')" 1
+is 'no two read the same' "$(sort "$dir/places" | uniq -d)" ''
 record all leak 300
 is 'a planted leak' "$("$ktr" heap --by live -n 1 --depth 2 "$dir/t" | sed -n 's/^ *\(300000 .*\)/\1/p' | tr -s ' ')" \
 	'300000 98.7 % 300 planted_leak < leak < ...'
@@ -75,6 +79,8 @@ is 'what could not be moved is there still' "$("$ktr" heap --by live "$dir/t" | 
 # A child has its parent's blocks, of which nobody told it.
 rm -rf "$dir/t"
 status 0 "$ktr" run --agent --heap all -o "$dir/t" "$host" fork
+is 'of both, each at its end' "$("$ktr" heap "$dir/t" | grep -c '^[0-9]* bytes in [0-9]* blocks are in use at the end, those of each process at its own$')" 1
+is 'whose' "$("$ktr" heap --by got -n 0 "$dir/t" | grep -cE ' (fork_one|main)\+0x[0-9a-f]* < .*, heap_host \([0-9]+\)$')" 2
 is 'a child' "$("$ktr" heap "$dir/t" | grep '^1 blocks were given back that were not seen got')" \
 	'1 blocks were given back that were not seen got'
 
