@@ -362,8 +362,12 @@ int ktr__heap_init(struct ktr__heap *heap, const struct ktr_reader *reader)
 
 void ktr__heap_finish(struct ktr__heap *heap)
 {
-	for (size_t i = 0; i < heap->places.n; i++)
-		heap_seen(heap, (struct ktr__heap_place *)(void *)heap->places.row[i]);
+	for (size_t i = 0; i < heap->places.n; i++) {
+		struct ktr__heap_place *place = (struct ktr__heap_place *)(void *)heap->places.row[i];
+
+		if (place->process) /* else there was no memory for it, and the place got nothing */
+			heap_seen(heap, place);
+	}
 }
 
 void ktr__heap_free(struct ktr__heap *heap)
