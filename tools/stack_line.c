@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint32_t i,
-			     char text[STACK_LINE_NAME])
+static const char *stack_line_name(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint32_t i,
+				   int exact, char text[STACK_LINE_NAME])
 {
 	const char *name = NULL, *plus;
 	size_t n;
@@ -20,18 +20,25 @@ const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__fra
 	}
 	plus = strrchr(name, '+');
 	n = strlen(name);
-	if (plus && plus > name && strncmp(plus, "+0x", 3) == 0)
+	if (!exact && plus && plus > name && strncmp(plus, "+0x", 3) == 0)
 		n = (size_t)(plus - name);
 	ktr__label_clean(text, STACK_LINE_NAME, name, n);
 	return text;
 }
 
-void stack_line(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint64_t depth, FILE *to)
+const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint32_t i,
+			     char text[STACK_LINE_NAME])
+{
+	return stack_line_name(symbols, stack, i, 0, text);
+}
+
+void stack_line(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint64_t depth,
+		const unsigned char *exact, FILE *to)
 {
 	uint32_t n = depth && stack->n > depth ? (uint32_t)depth : stack->n;
 	char name[STACK_LINE_NAME];
 
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(to, "%s%s", i ? " < " : "", stack_line_frame(symbols, stack, i, name));
+		fprintf(to, "%s%s", i ? " < " : "", stack_line_name(symbols, stack, i, exact && exact[i], name));
 	fputs(!stack->n ? "?" : n < stack->n || stack->is_cut ? " < ..." : "", to);
 }

@@ -14,7 +14,11 @@
 const char *stack_line_frame(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint32_t i,
 			     char text[STACK_LINE_NAME]);
 
-/* So many frames (0: all), innermost first; "?" where there is none. No newline. */
-void stack_line(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint64_t depth, FILE *to);
+/*
+ * So many frames (0: all), innermost first; "?" where there is none. No newline. exact: of which of its frames the
+ * place in the function stands there, too; NULL: of none.
+ */
+void stack_line(struct ktr__symbols *symbols, const struct ktr__framed *stack, uint64_t depth,
+		const unsigned char *exact, FILE *to);
 
 #endif

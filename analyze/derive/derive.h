@@ -26,6 +26,7 @@
 #include <ktr/reader.h>
 
 #define KTR__DERIVE_LOCKS  "locks"
+#define KTR__DERIVE_WAITERS ": waiters" /* after a lock's name: of the row of its waits */
 #define KTR__DERIVE_WAITS  "waits"
 #define KTR__DERIVE_MEMORY "memory"
 #define KTR__DERIVE_FILE   "(derived)" /* of their sites */

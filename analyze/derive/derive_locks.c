@@ -96,7 +96,7 @@ static int locks_name(struct ktr__derive *derive, const struct ktr__lock_event *
 	if (taken)
 		n = snprintf(text, sizeof(text), "%s (0x%" PRIx64 ")", known ? known : locks_kind[e->kind], e->lock);
 	lock->name = ktr__arena_copy(&derive->arena, text, (size_t)n);
-	n += snprintf(text + n, sizeof(text) - (size_t)n, ": waiters");
+	n += snprintf(text + n, sizeof(text) - (size_t)n, KTR__DERIVE_WAITERS);
 	lock->waiters = ktr__arena_copy(&derive->arena, text, (size_t)n);
 	return lock->name && lock->waiters ? 0 : -ENOMEM;
 }

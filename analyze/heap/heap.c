@@ -33,6 +33,7 @@ struct heap_thread {
 struct ktr__heap_process {
 	struct ktr__keyed_row keyed; /* first */
 	struct ktr__heap_place *newest;
+	const struct ktr_reader_thread *thread; /* one of it */
 	struct ktr__heap_sum live;
 	uint64_t end_ns; /* UINT64_MAX: not known to end */
 	int is_over;
@@ -48,6 +49,7 @@ static struct ktr__heap_process *heap_process(struct ktr__heap *heap, const stru
 
 	if (!row || row->end_ns)
 		return row;
+	row->thread = e->event->thread;
 	row->end_ns = process && process->end.exit_ns ? process->end.exit_ns : process ? process->end.gone_ns : 0;
 	row->end_ns = row->end_ns ? row->end_ns : UINT64_MAX;
 	heap->next_end_ns = row->end_ns < heap->next_end_ns ? row->end_ns : heap->next_end_ns;
@@ -60,6 +62,14 @@ struct ktr__heap_sum ktr__heap_live_of(const struct ktr__heap *heap, uint32_t pr
 		ktr__keyed_find(&heap->processes, (const uint64_t[4]){ proc, 0, 0, 0 });
 
 	return process ? process->live : (struct ktr__heap_sum){ 0, 0 };
+}
+
+const struct ktr_reader_thread *ktr__heap_thread_of(const struct ktr__heap *heap, uint32_t proc)
+{
+	const struct ktr__heap_process *process =
+		ktr__keyed_find(&heap->processes, (const uint64_t[4]){ proc, 0, 0, 0 });
+
+	return process ? process->thread : NULL;
 }
 
 /* Before it changes: what it has now it had at the last peak. */
@@ -352,8 +362,12 @@ int ktr__heap_init(struct ktr__heap *heap, const struct ktr_reader *reader)
 
 void ktr__heap_finish(struct ktr__heap *heap)
 {
-	for (size_t i = 0; i < heap->places.n; i++)
-		heap_seen(heap, (struct ktr__heap_place *)(void *)heap->places.row[i]);
+	for (size_t i = 0; i < heap->places.n; i++) {
+		struct ktr__heap_place *place = (struct ktr__heap_place *)(void *)heap->places.row[i];
+
+		if (place->process) /* else there was no memory for it, and the place got nothing */
+			heap_seen(heap, place);
+	}
 }
 
 void ktr__heap_free(struct ktr__heap *heap)

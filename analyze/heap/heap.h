@@ -50,6 +50,9 @@ void ktr__heap_free(struct ktr__heap *heap);
 /* What a process, by its row, has in use now. */
 struct ktr__heap_sum ktr__heap_live_of(const struct ktr__heap *heap, uint32_t proc);
 
+/* A thread of a process, by its row; NULL: none that has told of memory. */
+const struct ktr_reader_thread *ktr__heap_thread_of(const struct ktr__heap *heap, uint32_t proc);
+
 static inline const struct ktr__heap_place *ktr__heap_place(const struct ktr__heap *heap, size_t i)
 {
 	return (const struct ktr__heap_place *)(const void *)heap->places.row[i];

@@ -6,11 +6,13 @@
 #include "analyze/read/reader.h"
 #include "tools/agent_run.h"
 #include "tools/command.h"
+#include "tools/heap/heap_flame.h"
 #include "tools/heap/heap_json.h"
 #include "tools/heap/heap_text.h"
 #include "tools/options.h"
 #include "tools/ask/ask_heap.h"
 #include "tools/walk.h"
+#include "visualize/model/label.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,8 +22,9 @@ struct heap_command {
 	struct walk walk;
 	uint64_t top, depth;
 	int by; /* -1: the usual tables */
-	const char *sample;
+	const char *sample, *output;
 	unsigned json, folded;
+	char command[512];
 };
 
 static int heap_take_by(void *at, const char *what, const char *text, char **argv)
@@ -48,6 +51,8 @@ static const struct option_row heap_rows[] = {
 	OPTION_NUMBER(0, "depth", "N", struct heap_command, depth, 0, UINT32_MAX,
 		      "callers that a line names, 5 by default; 0: all"),
 	OPTION_FLAG(0, "folded", struct heap_command, folded, "stacks of --by (live), a line each, for flame graphs"),
+	OPTION_TEXT('o', "output", "FILE", struct heap_command, output,
+		    "draw a flame graph of --by (live): FILE.svg, FILE.html, or lines, FILE.folded"),
 	OPTION_FLAG('j', "json", struct heap_command, json, "as JSON, all places unless -n"),
 	OPTION_TAKE(0, "sample", "BYTES", struct heap_command, sample, heap_take_sample,
 		    "of a program: one block in so many bytes, 512k say, not all"),
@@ -62,10 +67,20 @@ static const struct options heap_options = {
 	.examples = "ktr heap -- ./indexer -v\n"
 		    "ktr heap --sample 512k -- ./server\n"
 		    "ktr heap --by peak -n 20 --depth 0\n"
-		    "ktr heap --folded --by bytes | flamegraph.pl >bytes.svg\n"
+		    "ktr heap -o heap.html\n"
 		    "ktr heap -p 4711                  what the rings of a running program hold\n",
 	OPTIONS_ROWS(heap_rows),
 };
+
+static int heap_draw(const struct heap_command *c, const struct heap_view *view)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = heap_flame(view, c->walk.reader, c->command, c->output, &err);
+
+	if (rc && rc != -ENOMEM)
+		fail_with(c->walk.find.command, &err);
+	return rc;
+}
 
 static int heap_print(const struct heap_command *c, const struct ktr__heap *heap, uint64_t top)
 {
@@ -77,6 +92,8 @@ static int heap_print(const struct heap_command *c, const struct ktr__heap *heap
 		.by = c->by,
 	};
 
+	if (c->output)
+		return heap_draw(c, &view);
 	if (c->json)
 		return heap_json(&view, stdout);
 	return c->folded ? heap_folded(&view, stdout) : heap_tables(&view, stdout);
@@ -88,10 +105,15 @@ static int cmd_heap(int argc, char **argv)
 	struct ktr__heap heap;
 	int rc = 0, saved;
 
+	snprintf(c.command, sizeof(c.command), "%s", argv[0]);
+	for (int i = 1; i < argc; i++)
+		ktr__label_word(c.command, sizeof(c.command), argv[i]);
 	if (!options_parse(&heap_options, argc, argv, &c, &rc))
 		return rc;
-	if (c.json && c.folded)
-		return usage_error(argv[0], "--json, or --folded: one of them");
+	if ((c.json != 0) + (c.folded != 0) + (c.output != NULL) > 1)
+		return usage_error(argv[0], "--json, --folded, or -o: one of them");
+	if (c.output && !heap_flame_is(c.output))
+		return usage_error(argv[0], "%s: writes .svg, .html and .folded", c.output);
 	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0) {
 		if (c.walk.find.pid || c.walk.find.session)
 			return usage_error(argv[0], "a program, or -p or -s: one of them");

@@ -2,6 +2,7 @@
 /* The tables of ktr heap, and its stacks as lines for flame graphs. */
 #include "tools/heap/heap_text.h"
 
+#include "tools/heap/heap_lines.h"
 #include "tools/stack_line.h"
 
 #include <errno.h>
@@ -24,12 +25,19 @@ static void heap_rule(FILE *to)
 static int heap_table(const struct heap_view *view, const struct heap_measure *measure, FILE *to)
 {
 	const struct ktr__heap_place **sorted;
+	struct heap_line *lines;
+	size_t n, n_shown;
 	double all = 0;
-	size_t n;
 
 	sorted = heap_sorted(view, measure, &n);
 	if (!sorted)
 		return -ENOMEM;
+	n_shown = view->top && view->top < n ? (size_t)view->top : n;
+	lines = heap_lines(view, sorted, n_shown);
+	if (!lines) {
+		free(sorted);
+		return -ENOMEM;
+	}
 	for (size_t i = 0; i < n; i++)
 		all += measure->of(sorted[i]);
 	fprintf(to, "\n%s: %.0f %s, by %zu place%s\n", measure->title, all, measure->unit, n, n == 1 ? "" : "s");
@@ -37,14 +45,12 @@ static int heap_table(const struct heap_view *view, const struct heap_measure *m
 		fprintf(to, "\n%s\n", measure->head);
 		heap_rule(to);
 	}
-	for (size_t i = 0; i < n && (!view->top || i < view->top); i++) {
-		fprintf(to, "%12.0f %5.1f %% %9.0f  ", measure->of(sorted[i]), 100 * measure->of(sorted[i]) / all,
-			measure->other(sorted[i]));
-		stack_line(view->symbols, &sorted[i]->stack, view->depth, to);
-		fputc('\n', to);
-	}
-	if (view->top && n > view->top)
-		fprintf(to, "... and %zu more\n", n - (size_t)view->top);
+	for (size_t i = 0; i < n_shown; i++)
+		fprintf(to, "%12.0f %5.1f %% %9.0f  %s\n", measure->of(sorted[i]),
+			100 * measure->of(sorted[i]) / all, measure->other(sorted[i]), lines[i].text);
+	if (n > n_shown)
+		fprintf(to, "... and %zu more\n", n - n_shown);
+	heap_lines_free(lines, n_shown);
 	free(sorted);
 	return 0;
 }
@@ -73,7 +79,7 @@ static void heap_summary(const struct ktr__heap *heap, FILE *to)
 		fprintf(to, "at most %.0f bytes in %.0f blocks were in use, at %.6f s\n", heap->peak.bytes,
 			heap->peak.n, (double)(heap->peak_ns - heap->first_ns) / 1e9);
 	fprintf(to, "%.0f bytes in %.0f blocks are in use at the end%s\n", heap_whole(heap->live.bytes),
-		heap_whole(heap->live.n), heap->processes.n > 1 ? " of each process" : "");
+		heap_whole(heap->live.n), heap->processes.n > 1 ? ", those of each process at its own" : "");
 	if (heap->kind == KTR__HEAP_SAMPLED)
 		fprintf(to, "by %" PRIu64 " samples, one in %" PRIu64 " bytes: these are estimates\n",
 			heap->n_samples, heap->period);

@@ -19,20 +19,21 @@ HEAP_OF(brief, place->n_brief)
 HEAP_OF(other, place->n_other)
 
 const struct heap_measure heap_measures[] = {
-	{ "live", "In use at the end", "bytes", heap_live_bytes, heap_live,
+	{ "live", "In use at the end", "bytes", "in use at the end", heap_live_bytes, heap_live,
 	  "       Bytes   Share    Blocks  Place", 1, 0 },
-	{ "peak", "In use at the peak", "bytes", heap_peak_bytes, heap_peak,
+	{ "peak", "In use at the peak", "bytes", "in use at the peak", heap_peak_bytes, heap_peak,
 	  "       Bytes   Share    Blocks  Place", 1, 0 },
-	{ "got", "Got most often", "blocks", heap_got, heap_got_bytes,
+	{ "got", "Got most often", "blocks", "in all", heap_got, heap_got_bytes,
 	  "      Blocks   Share     Bytes  Place", 1, 0 },
-	{ "bytes", "Got most", "bytes", heap_got_bytes, heap_got, "       Bytes   Share    Blocks  Place", 0, 0 },
-	{ "brief", "Given back before the thread got another", "blocks", heap_brief, heap_got,
+	{ "bytes", "Got most", "bytes", "in all", heap_got_bytes, heap_got,
+	  "       Bytes   Share    Blocks  Place", 0, 0 },
+	{ "brief", "Given back before the thread got another", "blocks", "given back before their thread got another", heap_brief, heap_got,
 	  "      Blocks   Share    Of all  Place", 0, 0 },
-	{ "other", "Given back by another thread", "blocks", heap_other, heap_got,
+	{ "other", "Given back by another thread", "blocks", "given back by another thread", heap_other, heap_got,
 	  "      Blocks   Share    Of all  Place", 0, 0 },
-	{ "mapped", "Mapped at the end", "bytes", heap_live_bytes, heap_live,
+	{ "mapped", "Mapped at the end", "bytes", "mapped at the end", heap_live_bytes, heap_live,
 	  "       Bytes   Share    Ranges  Place", 1, 1 },
-	{ "maps", "Mapped most", "bytes", heap_got_bytes, heap_got,
+	{ "maps", "Mapped most", "bytes", "mapped in all", heap_got_bytes, heap_got,
 	  "       Bytes   Share     Calls  Place", 0, 1 },
 };
 const unsigned heap_n_measures = sizeof(heap_measures) / sizeof(heap_measures[0]);

@@ -19,6 +19,7 @@ struct heap_measure {
 	const char *name;  /* as an option has it */
 	const char *title; /* of its table, and */
 	const char *unit;  /* what it counts */
+	const char *what;  /* what these are: "in use at the end" */
 	double (*of)(const struct ktr__heap_place *place); /* what lines are sorted by, and a stack is worth */
 	double (*other)(const struct ktr__heap_place *place); /* the second column */
 	const char *head;

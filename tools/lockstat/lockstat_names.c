@@ -101,7 +101,7 @@ void lockstat_stack(const struct lockstat_view *view, const char *what, const st
 	if (!stack)
 		return;
 	fprintf(to, "%15s%s ", "", what);
-	stack_line(view->symbols, stack, view->depth ? view->depth : LOCKSTAT_DEPTH, to);
+	stack_line(view->symbols, stack, view->depth ? view->depth : LOCKSTAT_DEPTH, NULL, to);
 	fputc('\n', to);
 }
 

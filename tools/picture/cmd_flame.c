@@ -6,10 +6,9 @@
 #include "tools/options.h"
 #include "tools/pager.h"
 #include "tools/walk.h"
-#include "analyze/print/newfile.h"
 #include "analyze/read/reader.h"
 #include "analyze/symbols/symbols.h"
-#include "visualize/flame/flame_page.h"
+#include "visualize/flame/flame_file.h"
 #include "visualize/flame/flame_svg.h"
 #include "visualize/flame/flame_text.h"
 #include "visualize/model/palette.h"
@@ -21,20 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum flame_format {
-	FLAME_TEXT,
-	FLAME_SVG,
-	FLAME_PAGE,
-	FLAME_FOLDED
-};
-
 struct flame_command {
 	struct walk walk, before;
 	const char *output, *diff;
 	int by_thread, icicle, rate, lines, on_cpu, off_cpu;
 	uint64_t width;
 	double least;
-	enum flame_format format;
+	enum ktr__flame_format format;
 	char command[512];
 	struct ktr__flame_pair trees;
 	struct ktr__flame_walk side[2];
@@ -77,31 +69,26 @@ static const struct options flame_options = {
 /* What the output's name says. 0, or 2 after a complaint. */
 static int flame_check(struct flame_command *c)
 {
-	static const char *const ends[] = { [FLAME_SVG] = ".svg",
-					    [FLAME_PAGE] = ".html",
-					    [FLAME_FOLDED] = ".folded" };
-	const char *command = c->walk.find.command, *dot = c->output != NULL ? strrchr(c->output, '.') : NULL;
+	const char *command = c->walk.find.command;
 
 	if (c->output != NULL && strcmp(c->output, "-") == 0)
 		c->output = NULL;
-	for (enum flame_format i = FLAME_SVG; i <= FLAME_FOLDED && c->output != NULL; i++)
-		if (dot != NULL && strcmp(dot, ends[i]) == 0)
-			c->format = i;
-	if (c->output != NULL && c->format == FLAME_TEXT)
+	c->format = c->output != NULL ? ktr__flame_format(c->output) : KTR__FLAME_TEXT;
+	if (c->output != NULL && c->format == KTR__FLAME_TEXT)
 		return usage_error(command, "%s: writes .svg, .html and .folded", c->output);
-	if (c->format != FLAME_TEXT && c->least >= 0)
+	if (c->format != KTR__FLAME_TEXT && c->least >= 0)
 		return usage_error(command, "--least is for the terminal");
-	if (c->icicle && c->format != FLAME_SVG && c->format != FLAME_PAGE)
+	if (c->icicle && c->format != KTR__FLAME_SVG && c->format != KTR__FLAME_PAGE)
 		return usage_error(command, "--icicle is of a picture: name one with -o");
-	if (c->width > 0 && c->format != FLAME_SVG && c->format != FLAME_TEXT)
+	if (c->width > 0 && c->format != KTR__FLAME_SVG && c->format != KTR__FLAME_TEXT)
 		return usage_error(command, "--width is of a picture or the terminal");
-	if (c->format == FLAME_SVG && c->width > 0 && c->width < KTR__FLAME_MIN_WIDTH)
+	if (c->format == KTR__FLAME_SVG && c->width > 0 && c->width < KTR__FLAME_MIN_WIDTH)
 		return usage_error(command, "--width: a picture has at least %u pixels", KTR__FLAME_MIN_WIDTH);
 	if (c->on_cpu && c->off_cpu)
 		return usage_error(command, "--on-cpu or --off-cpu");
 	if (c->rate && c->diff == NULL)
 		return usage_error(command, "--rate is of a comparison: --diff BEFORE");
-	if (c->diff != NULL && c->format == FLAME_FOLDED)
+	if (c->diff != NULL && c->format == KTR__FLAME_FOLDED)
 		return usage_error(command, "--diff is of a picture, a page or the terminal");
 	return 0;
 }
@@ -130,19 +117,8 @@ static int flame_read(struct flame_command *c, unsigned side, struct walk *walk)
 static int flame_file(const struct flame_command *c, const struct ktr__flame_view *view)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr__newfile file;
-	int rc = ktr__newfile_begin(&file, c->output, &err);
+	int rc = ktr__flame_file(view, c->format, c->output, &err);
 
-	if (rc == 0) {
-		rc = c->format == FLAME_SVG ? ktr__flame_svg(view, file.to)
-		     : c->format == FLAME_PAGE ? ktr__flame_page(view, file.to)
-					       : 0;
-		if (c->format == FLAME_FOLDED)
-			ktr__flame_print(view->flame, 0, file.to);
-		if (rc != 0)
-			ktr_error_at(&err, c->output, 0, 0, -rc, "cannot be written: %s", strerror(-rc));
-		rc = ktr__newfile_end(&file, rc, &err);
-	}
 	return rc == 0 ? 0 : fail_with(c->walk.find.command, &err);
 }
 

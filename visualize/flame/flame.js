@@ -13,9 +13,9 @@ function digits(number) {
 }
 
 function number(value) {
-	if (data.stacks) {
+	if (data.unit) {
 		const whole = Math.round(value);
-		return whole.toLocaleString('en') + (whole === 1 ? ' stack' : ' stacks');
+		return whole.toLocaleString('en') + ' ' + data.unit + (whole === 1 ? '' : 's');
 	}
 	if (value < 1000)
 		return Math.round(value) + ' ns';

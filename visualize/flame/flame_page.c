@@ -73,7 +73,7 @@ static int flame_page_data(const struct ktr__flame_view *view, FILE *to)
 	char *text = NULL;
 
 	flame_page_node(&page, 0, -1);
-	all = json_pack("{s:b,s:b,s:b,s:f,s:o,s:o,s:o}", "stacks", view->stacks, "diff", view->diff, "icicle",
+	all = json_pack("{s:s?,s:b,s:b,s:f,s:o,s:o,s:o}", "unit", view->unit, "diff", view->diff, "icicle",
 			view->icicle, "most", view->most, "names", names, "colours", colours, "nodes", page.node);
 	if (all != NULL && page.error == 0)
 		text = json_dumps(all, JSON_COMPACT | JSON_ENSURE_ASCII);

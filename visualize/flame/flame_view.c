@@ -16,11 +16,13 @@ struct ktr__label_text ktr__flame_number(const struct ktr__flame_view *view, dou
 {
 	uint64_t whole = number >= 0x1p63 ? UINT64_MAX >> 1 : (uint64_t)(number + 0.5);
 	struct ktr__label_text text;
+	size_t n;
 
-	if (!view->stacks)
+	if (!view->unit)
 		return ktr__label_duration(whole);
 	text = ktr__label_count(whole);
-	strcat(text.text, whole == 1 ? " stack" : " stacks");
+	n = strlen(text.text);
+	snprintf(text.text + n, sizeof(text.text) - n, " %s%s", view->unit, whole == 1 ? "" : "s");
 	return text;
 }
 
@@ -100,6 +102,7 @@ static int flame_view_title(struct ktr__flame_view *view)
 {
 	double all = (double)view->flame->node[0].total[0], most;
 	const char *recorded = view->frame.lost[0] != '\0' ? ", as far as recorded" : "";
+	const char *what = view->what ? view->what : "";
 	char name[KTR__LABEL_BYTES] = "";
 	uint32_t which;
 	int error;
@@ -108,19 +111,36 @@ static int flame_view_title(struct ktr__flame_view *view)
 	if (which != UINT32_MAX)
 		ktr__label_fit(name, sizeof(name), view->flame->name[which].text, 60, 0);
 	if (which == UINT32_MAX)
-		snprintf(view->frame.title, sizeof(view->frame.title), "%s: %s in all%s",
+		snprintf(view->frame.title, sizeof(view->frame.title), "%s: %s %s%s",
 			 view->diff ? "no frame changed most" : "no frame has most for itself",
-			 ktr__flame_number(view, all).text, recorded);
+			 ktr__flame_number(view, all).text, *what ? what : "in all", recorded);
 	else if (view->diff)
 		snprintf(view->frame.title, sizeof(view->frame.title), "%s changed most: %s %s for itself%s", name,
 			 ktr__flame_number(view, fabs(most)).text, most < 0 ? "less" : "more", recorded);
-	else if (view->stacks)
+	else if (*what)
+		snprintf(view->frame.title, sizeof(view->frame.title), "%s got %s of %s %s%s", name,
+			 ktr__number_share(most, all).text, ktr__flame_number(view, all).text, what, recorded);
+	else if (view->unit)
 		snprintf(view->frame.title, sizeof(view->frame.title), "%s was innermost in %s of %s%s", name,
 			 ktr__number_share(most, all).text, ktr__flame_number(view, all).text, recorded);
 	else
 		snprintf(view->frame.title, sizeof(view->frame.title), "%s had most time for itself: %s of %s%s",
 			 name, ktr__number_share(most, all).text, ktr__flame_number(view, all).text, recorded);
 	return error;
+}
+
+static void flame_view_lost(struct ktr__frame *frame, uint64_t n_lost)
+{
+	if (n_lost > 0)
+		snprintf(frame->lost, sizeof(frame->lost), "%s events were lost: what they told of is missing",
+			 ktr__label_count(n_lost).text);
+}
+
+static void flame_view_left_out(struct ktr__flame_view *view)
+{
+	if (view->flame->n_left_out > 0)
+		ktr__frame_note(&view->frame, "more than %u different frames: others are their caller's",
+				KTR__FLAME_NODES);
 }
 
 static void flame_view_words(struct ktr__flame_view *view, const struct ktr__flame_walk walk[2], uint64_t n_lost)
@@ -136,7 +156,7 @@ static void flame_view_words(struct ktr__flame_view *view, const struct ktr__fla
 		 : off		? "width: time that a frame is in, on the CPU, by samples, and off it, dark blue; %s in %s%s"
 		 : waits		? "width: time that a frame is in, running or waiting, by samples; %s in %s%s"
 		 : view->samples  ? "width: CPU time that a frame is in, by samples; %s in %s%s"
-		 : view->stacks ? "width: how many of the trace's stacks (CTRSTACK) a frame is in; %s in %s%s"
+		 : view->unit ? "width: how many of the trace's stacks (CTRSTACK) a frame is in; %s in %s%s"
 			      : "width: time in spans, the sum over all threads; %s in a trace of %s%s",
 		 ktr__flame_number(view, (double)view->flame->node[0].total[0]).text, ktr__label_duration(ns).text,
 		 view->diff == 0    ? ""
@@ -148,10 +168,8 @@ static void flame_view_words(struct ktr__flame_view *view, const struct ktr__fla
 		n_unsure += walk[i].n_unsure;
 		n_deep += walk[i].n_too_deep;
 	}
-	if (n_lost > 0)
-		snprintf(frame->lost, sizeof(frame->lost), "%s events were lost: what they told of is missing",
-			 ktr__label_count(n_lost).text);
-	if (view->stacks || view->samples)
+	flame_view_lost(frame, n_lost);
+	if (view->unit || view->samples)
 		n_before = n_open = n_unsure = n_deep = 0;
 	if (n_before > 0)
 		ktr__frame_note(frame, "%s spans had begun before, and are not counted", ktr__label_count(n_before).text);
@@ -164,8 +182,7 @@ static void flame_view_words(struct ktr__flame_view *view, const struct ktr__fla
 	if (n_deep > 0)
 		ktr__frame_note(frame, "%s spans were left out: more than %u within each other",
 				ktr__label_count(n_deep).text, KTR__FLAME_DEPTH);
-	if (view->flame->n_left_out > 0)
-		ktr__frame_note(frame, "more than %u different frames: others are their caller's", KTR__FLAME_NODES);
+	flame_view_left_out(view);
 	if (view->gone > 0)
 		ktr__frame_note(frame, "frames that only the trace before has: %s",
 				ktr__flame_number(view, view->gone).text);
@@ -180,7 +197,7 @@ int ktr__flame_view_init(struct ktr__flame_view *view, const struct ktr__flame_p
 	uint64_t ns[2] = { walk[0].last_ns - walk[0].first_ns, diff ? walk[1].last_ns - walk[1].first_ns : 0 };
 
 	memset(view, 0, sizeof(*view));
-	view->stacks = stacks;
+	view->unit = stacks ? "stack" : NULL;
 	view->diff = diff;
 	view->samples = samples;
 	view->off = walk[0].n_off > 0 || (diff && walk[1].n_off > 0);
@@ -203,5 +220,22 @@ int ktr__flame_view_init(struct ktr__flame_view *view, const struct ktr__flame_p
 			view->gone += view->scale * (double)view->flame->node[i].self[1];
 	}
 	flame_view_words(view, walk, n_lost);
+	return flame_view_title(view);
+}
+
+int ktr__flame_view_of(struct ktr__flame_view *view, const struct ktr__flame *flame, const char *unit,
+		       const char *what, const struct ktr_reader_info *info, const char *command, uint64_t n_lost)
+{
+	*view = (struct ktr__flame_view){ .flame = flame, .unit = unit, .what = what, .scale = 1 };
+	ktr__frame_init(&view->frame, info, command);
+	if (flame->node[0].total[0] == 0) {
+		snprintf(view->frame.note, sizeof(view->frame.note), "the trace has no %ss %s", unit, what);
+		return -ENOENT;
+	}
+	snprintf(view->frame.subtitle, sizeof(view->frame.subtitle),
+		 "width: %ss %s that a frame got, or what it called; %s", unit, what,
+		 ktr__flame_number(view, (double)flame->node[0].total[0]).text);
+	flame_view_lost(&view->frame, n_lost);
+	flame_view_left_out(view);
 	return flame_view_title(view);
 }

@@ -24,7 +24,8 @@ enum ktr__flame_compare {
 
 struct ktr__flame_view {
 	const struct ktr__flame *flame;
-	int stacks; /* numbers are stacks, not nanoseconds */
+	const char *unit; /* numbers are so many of these, "stack"; NULL: nanoseconds */
+	const char *what; /* of a tree that somebody else has filled: what they are, "in use at the end" */
 	int samples; /* these are of CPU time, */
 	int off;     /* or of time off the CPU, too */
 	int diff;
@@ -44,6 +45,13 @@ struct ktr__flame_view {
 int ktr__flame_view_init(struct ktr__flame_view *view, const struct ktr__flame_pair *trees,
 			 const struct ktr__flame_walk walk[2], enum ktr__flame_compare compare,
 			 const struct ktr_reader_info *info, const char *command, uint64_t n_lost);
+
+/*
+ * The same of a tree that somebody else has filled and ended: numbers are so many of a unit, "byte", and what they
+ * are is said, "in use at the end".
+ */
+int ktr__flame_view_of(struct ktr__flame_view *view, const struct ktr__flame *flame, const char *unit,
+		       const char *what, const struct ktr_reader_info *info, const char *command, uint64_t n_lost);
 
 /* A number with its unit: "1.23 ms", "17 stacks". */
 struct ktr__label_text ktr__flame_number(const struct ktr__flame_view *view, double number);

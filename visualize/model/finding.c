@@ -20,11 +20,14 @@
  * little for a finding are not tested; how much that is tells nothing of how it is spread (Basu, "On statistics
  * independent of a complete sufficient statistic", 1955).
  *
+ * A lock that is held long stands out by no more than the time that others have waited for it.
+ *
  * Where a row's rings lost events nobody knows what it did. Its share lies between what is known and that and
  * all of the gaps; a row stands out if its least does so among the greatest of the others.
  */
 #include "visualize/model/finding.h"
 
+#include "analyze/derive/derive.h"
 #include "visualize/model/label.h"
 #include "visualize/model/number.h"
 #include "visualize/model/palette.h"
@@ -81,6 +84,29 @@ static double finding_chance(const double *sorted, unsigned n, double one)
 			finding_part(sorted + middle, n - middle, one, sorted[middle - 1]));
 }
 
+static int finding_same(const struct ktr__row *a, const struct ktr__row *b)
+{
+	return a->process_key == b->process_key && strcmp(a->group, b->group) == 0;
+}
+
+/* [of the window] How long threads have waited for the lock of a row: that is a row beside it (analyze/derive/). */
+static double finding_waited(const struct finding_group *g, const struct ktr__row *lock)
+{
+	double window = (double)(g->rows->grid.to_ns - g->rows->grid.from_ns), ns = 0;
+	size_t n = strlen(lock->name);
+
+	for (unsigned i = 0; i < g->rows->n_rows; i++) {
+		const struct ktr__row *row = g->rows->row[i];
+
+		if (!finding_same(row, lock) || strncmp(row->name, lock->name, n) != 0 ||
+		    strcmp(row->name + n, KTR__DERIVE_WAITERS) != 0)
+			continue;
+		for (unsigned k = 0; k < row->n_stays; k++)
+			ns += g->rows->label_depth[row->stay[k].label] > 0 ? (double)row->stay[k].total_ns : 0;
+	}
+	return ns / window;
+}
+
 /* The member that has the state most, for certain, among the others with all that they may have. */
 static void finding_top(const struct finding_group *g, uint16_t label, unsigned top, struct ktr__finding *best)
 {
@@ -95,6 +121,9 @@ static void finding_top(const struct finding_group *g, uint16_t label, unsigned 
 	qsort(g->sorted, g->n, sizeof(double), finding_compare);
 	median = (g->sorted[(g->n - 1) / 2] + g->sorted[g->n / 2]) / 2;
 	score = weight * (g->least[top] - median);
+	/* A lock that nobody waits for may be held as long as one likes. */
+	if (score > best->score && row->is_lock)
+		score = fmin(score, finding_waited(g, row));
 	if (score > best->score && finding_chance(g->sorted, g->n, g->least[top]) <= g->chance)
 		*best = (struct ktr__finding){ row, label, score, g->least[top], median, unsure };
 }
@@ -153,11 +182,6 @@ static void finding_group(struct finding_group *g, struct ktr__finding *best, do
 			finding_state(g, row->stay[k].label, best, odd);
 		}
 	}
-}
-
-static int finding_same(const struct ktr__row *a, const struct ktr__row *b)
-{
-	return a->process_key == b->process_key && strcmp(a->group, b->group) == 0;
 }
 
 static int finding_by_group(const void *a, const void *b, void *context)

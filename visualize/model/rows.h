@@ -78,6 +78,7 @@ struct ktr__row {
 	const struct ktr_reader_thread *latest; /* who wrote to it last; NULL: nobody */
 	uint64_t left_ns; /* when its state was left, by who alone told of it; 0: it was not */
 	unsigned has;
+	int is_lock;	   /* its states say who has a lock (analyze/derive/) */
 	uint64_t n_events; /* in the window */
 	uint64_t first_ns; /* of them */
 	struct ktr__lane lane;

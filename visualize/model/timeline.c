@@ -74,6 +74,7 @@ static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
 		at->wanted = (uint8_t)timeline_wants(t, site);
 		at->nests = (uint8_t)timeline_nests(t, site);
 		at->derived = (uint8_t)ktr__derive_is(site);
+		at->lock = (uint8_t)ktr__derive_is_lock(site);
 		at->known = 1;
 	}
 	return at;
@@ -240,6 +241,7 @@ static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site 
 	site->row = row;
 	if (row == NULL)
 		return 0;
+	row->is_lock |= site->lock && event->site->kind == KTR_KIND_STATE;
 	if (row->has == 0)
 		row->thread = event->thread;
 	else if (row->thread != event->thread)

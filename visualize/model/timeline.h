@@ -48,6 +48,7 @@ struct ktr__timeline_site {
 	uint8_t wanted;       /* by the selection of groups */
 	uint8_t nests;        /* a scope, on its thread's nest */
 	uint8_t derived;      /* no program has recorded it */
+	uint8_t lock;	      /* it is of a lock's rows */
 	uint16_t label;       /* of its name; 0: not known yet */
 	struct ktr__row *row; /* of its last event */
 };

@@ -25,9 +25,14 @@ static __thread struct {
 #define HEAP_GETS  (KTR__HEAP_BIT(ALLOC) | KTR__HEAP_BIT(ALLOC_STACK) | KTR__HEAP_BIT(FAIL))
 
 /* What a thread has left by siglongjmp(3) it does not tell any more. */
-bool ktr__heap_is_ours(const struct ktr__here *here)
+static inline __attribute__((always_inline)) bool heap_is_ours(const struct ktr__here *here)
 {
 	return ktr__create_is_own || here->sp < heap_self.tells || ktr__image_is_ours(here->pc);
+}
+
+bool ktr__heap_is_ours(const struct ktr__here *here)
+{
+	return heap_is_ours(here);
 }
 
 /* ---- samples ---- */
@@ -89,12 +94,13 @@ static __attribute__((noinline)) void heap_got_strange(const void *block, uint64
 	heap_fire(block, n, period, &frame);
 }
 
-void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here)
+/* There is none, or it may be told with its stack. */
+static __attribute__((noinline)) void heap_got_more(const void *block, uint64_t n, const struct ktr__here *here)
 {
 	uint32_t on = __atomic_load_n(&ktr__heap_near.on, __ATOMIC_RELAXED);
 	uint64_t period = __atomic_load_n(&ktr__heap_period, __ATOMIC_RELAXED);
 
-	if (ktr__heap_is_ours(here))
+	if (heap_is_ours(here))
 		return;
 	if (!block) {
 		if (on & KTR__HEAP_BIT(FAIL))
@@ -114,23 +120,44 @@ void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here)
 	}
 }
 
+/* What is told by who called needs no more than that. */
+void ktr__heap_got(const void *block, uint64_t n, const struct ktr__here *here)
+{
+	uint32_t on = __atomic_load_n(&ktr__heap_near.on, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!block || on & (KTR__HEAP_BIT(SAMPLE) | KTR__HEAP_BIT(ALLOC_STACK)), 0))
+		heap_got_more(block, n, here);
+	else if (on & KTR__HEAP_BIT(ALLOC) && !heap_is_ours(here))
+		KTR__FIRE3(ktr__heap_probe[KTR__HEAP_ALLOC], block, n, here->pc);
+}
+
+static inline __attribute__((always_inline)) void heap_gives_any(const void *block, const struct ktr__here *here)
+{
+	if (ktr__heap_is_on(KTR__HEAP_FREE) && !heap_is_ours(here))
+		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_FREE], block, here->pc);
+}
+
+/* One that is sampled, it may be. */
+static __attribute__((noinline)) void heap_gives_known(const void *block, const struct ktr__here *here)
+{
+	if (ktr__sampled_take((uintptr_t)block) && !heap_is_ours(here) && ktr__heap_is_on(KTR__HEAP_SAMPLED_FREE))
+		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);
+	heap_gives_any(block, here);
+}
+
 void ktr__heap_gives(const void *block, const struct ktr__here *here)
 {
-	bool is_sampled = ktr__sampled_may((uintptr_t)block) && ktr__sampled_take((uintptr_t)block);
-
-	if (ktr__heap_is_ours(here))
-		return;
-	if (is_sampled && ktr__heap_is_on(KTR__HEAP_SAMPLED_FREE))
-		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);
-	if (ktr__heap_is_on(KTR__HEAP_FREE))
-		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_FREE], block, here->pc);
+	if (__builtin_expect(ktr__sampled_may((uintptr_t)block), 0))
+		heap_gives_known(block, here);
+	else
+		heap_gives_any(block, here);
 }
 
 static void heap_moves(const void *block, uint64_t n, const struct ktr__here *here)
 {
 	bool is_sampled = ktr__sampled_may((uintptr_t)block) && ktr__sampled_take((uintptr_t)block);
 
-	if (ktr__heap_is_ours(here))
+	if (heap_is_ours(here))
 		return;
 	if (is_sampled && ktr__heap_is_on(KTR__HEAP_SAMPLED_FREE))
 		KTR__FIRE2(ktr__heap_probe[KTR__HEAP_SAMPLED_FREE], block, here->pc);

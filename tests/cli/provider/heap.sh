@@ -38,12 +38,34 @@ for path in $paths; do
 	counts 'with stacks'
 done
 unset KTR_PATH
+# One function gets memory in several places, which are lines of their own.
+"$ktr" heap --by got -n 0 --depth 0 "$dir/t" | sed -n 's/^ *[0-9]* .* %  *[0-9]*  //p' >"$dir/places"
+is 'in one function' "$(grep -cE '^(get|work_at|work)\+0x[0-9a-f]+ < ' "$dir/places" | awk '{ print ($1 > 4) }')" 1
+is 'no two read the same' "$(sort "$dir/places" | uniq -d)" ''
 record all leak 300
 is 'a planted leak' "$("$ktr" heap --by live -n 1 --depth 2 "$dir/t" | sed -n 's/^ *\(300000 .*\)/\1/p' | tr -s ' ')" \
 	'300000 98.7 % 300 planted_leak < leak < ...'
 is 'not for a moment: another was got before' "$("$ktr" heap --by brief -n 1 --depth 1 "$dir/t" | grep -c 'tidy')" 0
 is 'at the peak' "$("$ktr" heap --by peak -n 0 --depth 1 "$dir/t" | grep -cE '^ *(300000 .* 300  planted_leak|4096 .* 1  _IO_file_doallocate) < ...$')" 2
 is 'folded' "$("$ktr" heap --folded --by live "$dir/t" | grep -c ';leak;planted_leak 300000$')" 1
+# Drawn: the same bytes, as lines, a picture and a page.
+for form in svg html folded; do
+	status 0 "$ktr" heap -o "$dir/heap.$form" "$dir/t"
+done
+is 'drawn: lines' "$(grep -c '^heap_host;.*;main;leak;planted_leak 300000$' "$dir/heap.folded")" 1
+is 'drawn: all of it' "$(awk '{ n += $NF } END { print n }' "$dir/heap.folded")" \
+	"$("$ktr" heap "$dir/t" | sed -n 's/^\([0-9]*\) bytes in .* are in use at the end$/\1/p')"
+is 'drawn: a picture' "$(grep -o 'planted_leak got [0-9.]* % of [0-9,]* bytes in use at the end<' "$dir/heap.svg" |
+	sed 's/ [0-9.]* %.*bytes/ bytes/')" 'planted_leak got bytes in use at the end<'
+is 'drawn: its box' "$(grep -c '<title>planted_leak: 300,000 bytes, ' "$dir/heap.svg")" 1
+is 'drawn: a page' "$(grep -c '"unit":"byte"' "$dir/heap.html")" 1
+"$ktr" heap -o "$dir/heap.svg" --by got "$dir/t"
+is 'drawn: blocks' "$(grep -c '<title>planted_leak: 300 blocks, ' "$dir/heap.svg")" 1
+status 2 "$ktr" heap -o "$dir/heap.png" "$dir/t"
+status 2 "$ktr" heap -o "$dir/heap.svg" --json "$dir/t"
+status 1 "$ktr" heap -o "$dir/none/heap.svg" "$dir/t"
+status 1 "$ktr" heap -o "$dir/none.svg" --by mapped "$dir/t"
+[ ! -e "$dir/none.svg" ] || fail 'a file of nothing'
 record callers leak 300
 is 'by who called' "$("$ktr" heap --by live -n 1 "$dir/t" | sed -n 's/^ *\(300000 .*\)/\1/p' | tr -s ' ')" \
 	'300000 98.7 % 300 planted_leak'
@@ -75,6 +97,8 @@ is 'what could not be moved is there still' "$("$ktr" heap --by live "$dir/t" | 
 # A child has its parent's blocks, of which nobody told it.
 rm -rf "$dir/t"
 status 0 "$ktr" run --agent --heap all -o "$dir/t" "$host" fork
+is 'of both, each at its end' "$("$ktr" heap "$dir/t" | grep -c '^[0-9]* bytes in [0-9]* blocks are in use at the end, those of each process at its own$')" 1
+is 'whose' "$("$ktr" heap --by got -n 0 "$dir/t" | grep -cE ' (fork_one|main)\+0x[0-9a-f]* < .*, heap_host \([0-9]+\)$')" 2
 is 'a child' "$("$ktr" heap "$dir/t" | grep '^1 blocks were given back that were not seen got')" \
 	'1 blocks were given back that were not seen got'
 

@@ -51,6 +51,15 @@ draw --quiet-locks
 has 'read' 'map_lock is read by 2'
 is 'all of them' "$(grep -c '^ *quiet' "$dir/text") $(cat "$dir/err")" '300 '
 
+# A lock that is kept long is worth a headline where somebody waits for it.
+for what in kept waited; do
+	rm -rf "$dir/k"
+	status 0 "$ktr" run --agent --lock all -o "$dir/k" "$dir/plain" $what
+	"$ktr" timeline --color never "$dir/k" 2>/dev/null |
+		grep -c '^quiet\[7\] is "held by plain ([0-9]*)" [0-9.]* % of the time' >"$dir/$what"
+done
+is 'kept: no headline; waited for: one' "$(cat "$dir/kept") $(cat "$dir/waited")" '0 1'
+
 # The page has the same rows.
 "$ktr" timeline -o "$dir/t.html" "$dir/t" 2>/dev/null || fail 'a page'
 [ -s "$dir/t.html" ] || fail 'no page'

@@ -51,7 +51,7 @@ for line in open(folded, encoding='utf-8'):
     stack, n = line.rstrip('\n').rsplit(' ', 1)
     want[stack] += int(n)
 assert {k: n for k, n in got.items() if n} == dict(want), (got, want)
-assert data['stacks'] == (trace == 's')
+assert data['unit'] == ('stack' if trace == 's' else None)
 # One colour for one name, all of the width for all, nothing outside of its parent's level below it.
 svg = ET.parse(trace + '.svg').getroot()
 colours, boxes, text = {}, [], '{http://www.w3.org/2000/svg}'

@@ -5,6 +5,9 @@
  * KTR_LOCK_NAME gives a name (with -DNAMED), and of a read-write lock that two read. 300 locks are taken that
  * nobody waits for. Memory grows by ten blocks of a megabyte, of which five are given back, and by a mapping of
  * 4 MiB, whose second half is unmapped.
+ *
+ *	lock_rows kept		a few locks are taken, and one of them is kept for 300 ms, for which nobody waits
+ *	lock_rows waited	for which a thread waits meanwhile
  */
 #ifdef NAMED
 #include <ktr.h>
@@ -84,9 +87,36 @@ static void memory(void)
 		abort();
 }
 
-int main(void)
+static void *asks(void *context)
+{
+	pthread_mutex_lock(&quiet[7]);
+	pthread_mutex_unlock(&quiet[7]);
+	return context;
+}
+
+static int keep(int waited)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 12; i++) {
+		pthread_mutex_lock(&quiet[i]);
+		if (i == 7 && waited && pthread_create(&thread, NULL, asks, NULL))
+			abort();
+		nap(i == 7 ? 300 : 1);
+		pthread_mutex_unlock(&quiet[i]);
+	}
+	if (waited)
+		pthread_join(thread, NULL);
+	puts("kept");
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	pthread_t threads[2];
+
+	if (argc > 1)
+		return keep(strcmp(argv[1], "waited") == 0);
 
 	heap_lock = calloc(4, sizeof(*heap_lock));
 #ifdef NAMED

@@ -238,6 +238,17 @@ static void mapped_by_parts(void)
 	end();
 }
 
+/* A place for which there was memory, but none for whose it is, after which nothing more is told. */
+static void without_memory(void)
+{
+	begin();
+	got(0, 0x100, 10, 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(ktr__framed_get(&heap.places, 0, NULL, 2, sizeof(struct ktr__heap_place)));
+	ktr__heap_finish(&heap);
+	CU_ASSERT(is(&place(1)->peak, 1, 10) && is(&place(2)->got, 0, 0) && is(&place(2)->peak, 0, 0));
+	end();
+}
+
 /* What a process had mapped when it ended is told, and is no part of later peaks. */
 static void mapped_of_processes(void)
 {
@@ -255,4 +266,5 @@ static void mapped_of_processes(void)
 }
 
 SUITE(heap, TEST(what_is_in_use), TEST(brief_ones), TEST(at_the_peak), TEST(moved), TEST(moved_and_lost),
-      TEST(two_kinds), TEST(samples), TEST(processes), TEST(mapped_by_parts), TEST(mapped_of_processes));
+      TEST(two_kinds), TEST(samples), TEST(processes), TEST(mapped_by_parts), TEST(mapped_of_processes),
+      TEST(without_memory));
