@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A compressor that looks for what repeats finds the upper bytes of such a number 8 bytes further back, again and
- * again, at some ten nanoseconds each. Here that is known: the lower bytes that differ are literals, and what is
- * above them a match. It comes to as many bytes, in a fifth of the time.
+ * again. Here that is known: the lower bytes that differ are literals, and what is above them a match, as many
+ * bytes in all (make bench-ship).
  *
  * Of the format (lz4_Block_format.md): a sequence is a token, literals, and a match of at least 4 bytes; a match
  * begins at least 12 bytes before the end, and the last 5 bytes are literals. So the last number is.
