@@ -169,6 +169,19 @@ static void spool_remove(const char *folder, const struct ktr__kept *piece)
 	free(path);
 }
 
+/* Is the folder of all that is kept our own, and not a way into somewhere else? 0, or -errno. */
+static int spool_check(const char *folder)
+{
+	char above[PATH_MAX];
+	struct stat st;
+
+	snprintf(above, sizeof(above), "%.*s", (int)(strrchr(folder, '/') - folder), folder);
+	mkdir(above, 0700);
+	if (lstat(above, &st))
+		return -errno;
+	return !S_ISDIR(st.st_mode) ? -ENOTDIR : st.st_uid != geteuid() ? -EPERM : 0;
+}
+
 /* Folders without a piece go. */
 static void spool_tidy(const char *folder)
 {
@@ -275,17 +288,14 @@ static char *spool_folder(const struct ship_spool *spool, const char *path, stru
 static int spool_link(struct ship_spool *spool, const char *path)
 {
 	struct ktr__kept piece;
-	char *folder = spool_folder(spool, path, &piece), *kept, *slash;
-	int rc = -ENOMEM;
+	char *folder = spool_folder(spool, path, &piece), *kept;
+	int rc;
 
 	if (!folder)
 		return -ENOENT;
-	slash = strrchr(folder, '/');
-	*slash = 0;
-	mkdir(folder, 0700);
-	*slash = '/';
 	kept = ktr__kept_path(folder, &piece);
-	if (kept)
+	rc = kept ? spool_check(folder) : -ENOMEM;
+	if (!rc)
 		rc = mkdir(folder, 0700) && errno != EEXIST ?
 			     -errno : spool_link_into(path, piece.ino, folder, kept);
 	if (rc && rc != -ENOENT)
@@ -530,11 +540,26 @@ void ship_spool_end(struct ship_spool *spool)
 	spool_free(spool);
 }
 
+static void spool_drop(const char *folder, uint32_t below)
+{
+	struct ktr__kept *piece;
+	int is_there = access(folder, F_OK) == 0 && spool_check(folder) == 0;
+	int n = is_there ? ktr__kept_pieces(folder, &piece) : 0;
+
+	for (int i = 0; i < n; i++)
+		if (piece[i].number < below)
+			spool_remove(folder, &piece[i]);
+	if (n > 0)
+		free(piece);
+	/* What somebody was linking, or removing, when he was killed. */
+	if (is_there && below == UINT32_MAX)
+		spool_empty(AT_FDCWD, folder, SPOOL_DEPTH + 1);
+	spool_tidy(folder);
+}
+
 void ship_spool_drop(const struct ship *ship, uint32_t below)
 {
 	char *folder = ktr__kept_folder(ship->path, ship->info->uuid, ship->key);
-	struct ktr__kept *piece;
-	int n;
 
 	if (!folder)
 		return;
@@ -543,16 +568,7 @@ void ship_spool_drop(const struct ship *ship, uint32_t below)
 	/* Those that are moved aside and not linked yet are not to be linked after this. */
 	if (ship->spool && below == UINT32_MAX)
 		spool_look(ship->spool);
-	n = ktr__kept_pieces(folder, &piece);
-	for (int i = 0; i < n; i++)
-		if (piece[i].number < below)
-			spool_remove(folder, &piece[i]);
-	if (n > 0)
-		free(piece);
-	/* What somebody was linking, or removing, when he was killed. */
-	if (below == UINT32_MAX)
-		spool_empty(AT_FDCWD, folder, SPOOL_DEPTH + 1);
-	spool_tidy(folder);
+	spool_drop(folder, below);
 	if (ship->spool)
 		pthread_mutex_unlock(&ship->spool->lock);
 	free(folder);
