@@ -9,23 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *ktr__kept_folder(const char *trace, const uint8_t uuid[16], const char *key)
+int ktr__kept_folder(const char *trace, const uint8_t uuid[16], const char *key, char **folder)
 {
 	size_t n = strlen(trace);
 	const char *slash, *name;
-	char hex[33], *folder;
+	char hex[33];
 
+	*folder = NULL;
 	while (n > 1 && trace[n - 1] == '/')
 		n--;
 	slash = memrchr(trace, '/', n);
 	name = slash ? slash + 1 : trace;
 	n -= (size_t)(name - trace);
 	if (!n || strncmp(name, ".", n) == 0 || strncmp(name, "..", n) == 0)
-		return NULL;
+		return 0;
 	for (unsigned i = 0; i < 16; i++)
 		snprintf(hex + 2 * i, 3, "%02x", uuid[i]);
-	return asprintf(&folder, "%.*s" KTR__KEPT_DIR "/%.*s.%s.%s", (int)(name - trace), trace, (int)n, name, hex,
-			key) < 0 ? NULL : folder;
+	if (asprintf(folder, "%.*s" KTR__KEPT_DIR "/%.*s.%s.%s", (int)(name - trace), trace, (int)n, name, hex, key) >= 0)
+		return 0;
+	*folder = NULL;
+	return -ENOMEM;
 }
 
 /* "NUMBER-INODE" */

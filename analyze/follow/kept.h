@@ -23,8 +23,11 @@ struct ktr__kept {
 	ino_t ino; /* of its info.jsonl */
 };
 
-/* The folder of a trace's pieces, whether it is there or not. Owned by the caller; NULL: no memory, or no name. */
-char *ktr__kept_folder(const char *trace, const uint8_t uuid[16], const char *key);
+/*
+ * The folder of a trace's pieces, whether it is there or not. *folder: owned by the caller; NULL: a trace by such a
+ * name has none. 0 or -ENOMEM.
+ */
+int ktr__kept_folder(const char *trace, const uint8_t uuid[16], const char *key, char **folder);
 
 /* Its pieces, by number, *pieces owned by the caller. Returns how many, or -ENOMEM. */
 int ktr__kept_pieces(const char *folder, struct ktr__kept **pieces);

@@ -160,10 +160,10 @@ void ktr__reader_stream(const struct ktr_reader *reader, char *name, size_t size
 uint64_t ktr__reader_first(const struct ktr_reader *reader);
 
 /*
- * Returns how many events of that stream were right before it, in pieces of a trace that are not there any more;
- * where it is the first one of all, see ktr__reader_first().
+ * Returns how many events of that stream were right before the one of that index, in pieces of a trace that are not
+ * there any more; where it is the first one of all, see ktr__reader_first().
  */
-uint64_t ktr__reader_gone(const struct ktr_reader *reader);
+uint64_t ktr__reader_gone(const struct ktr_reader *reader, uint64_t index);
 
 /* Returns names for addresses, made when first asked for and borrowed until it is closed; NULL without memory. */
 struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader);

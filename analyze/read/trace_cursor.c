@@ -104,14 +104,17 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
 	uint64_t lost = t->known ? ktr__trace_minus(h->discarded, t->discarded) : 0;
 	uint64_t missing = t->numbered ? ktr__trace_minus(h->first_event, t->event_no) : 0;
 	int apart = t->crossed && !ktr__trace_adjoins(t, t->at_part);
+	uint64_t n_gone = apart && missing > lost ? missing : 0;
 
-	t->n_gone = apart && missing > lost ? missing : 0;
+	/* What was gone before a packet without events is said with the first one that there is. */
+	t->n_gone = n_gone + (t->n_before ? 0 : t->n_gone);
+	t->n_before = h->n_events;
 	if ((h->seq != t->seq || apart) && missing > lost)
 		lost = missing;
 	t->crossed = 0;
 	if (!t->numbered)
 		t->first_no = h->first_event;
-	if (t->n_gone)
+	if (n_gone)
 		trace_cursor_gap(t, lost, t->edge_ns, h->n_events ? h->time_begin : 0, 1);
 	else
 		ktr__trace_lost(t, h->seq, lost, t->edge_ns, h->n_events ? h->time_begin : 0);

@@ -58,7 +58,8 @@ struct ktr__trace_cursor {
 	unsigned at_part;
 	int opened;  /* at_part is meant; the file may be missing all the same */
 	int crossed; /* the packet before was in another part */
-	uint64_t n_gone; /* events between it and this one that were in parts which are not there any more */
+	uint64_t n_gone; /* events right before this packet that were in parts which are not there any more */
+	uint32_t n_before; /* events of the packet before */
 	char name[32];
 	uint32_t number; /* in the name */
 	unsigned kind; /* KTR_RING_* */

@@ -2,10 +2,11 @@
 /*
  * Finds the directories of one trace.
  *
- * Rotation renames NAME to NAME.N, with a number above all before, and only then gives NAME to a new
- * directory; a look at both that is not atomic may therefore find one directory twice, or miss one in
- * between. Directories are told apart by device and inode, and the look for the next one is repeated
- * until nothing has moved in between.
+ * Rotation gives a new directory NAME.N, with a number above all before, and then has it exchange names with
+ * NAME; a look at both that is not atomic may therefore find one directory twice, miss one in between, or take
+ * the new one for an older one. Directories are told apart by device and inode, one with a number that is being
+ * written is looked at until it has its end or another name, and the look for the next one is repeated until
+ * nothing has moved in between.
  */
 #include "analyze/read/trace_set.h"
 
@@ -50,8 +51,11 @@ void ktr__set_close(struct ktr__trace_set *set)
 {
 	for (unsigned i = 0; i < set->n; i++)
 		set_forget(&set->member[i]);
+	if (set->last_info >= 0)
+		close(set->last_info);
 	free(set->member);
 	free(set->kept);
+	set->last_info = -1;
 	set->kept = NULL;
 	set->member = NULL;
 	set->n = 0;
@@ -106,7 +110,8 @@ int ktr__set_use_kept(const struct ktr__trace_set *set, struct ktr__trace_dir *m
 {
 	struct ktr__trace_dir kept = *member;
 
-	if (!set->kept || !member->info_ino)
+	/* One that was being removed when it was opened is known by its number alone. */
+	if (!set->kept || (!member->info_ino && member->number == KTR__SET_LIVE))
 		return 0;
 	if (set_open_kept(set, &kept, member->number == KTR__SET_LIVE ? 0 : member->number, member->info_ino)) {
 		set_forget(&kept);
@@ -174,6 +179,11 @@ static int set_open(struct ktr__event_source *source, struct ktr__trace_dir *mem
 	if (number != KTR__SET_LIVE && ktr__set_is_removed(member))
 		ktr__set_use_kept(source->set, member);
 	lines = ktr__set_lines(source, member, err);
+	rc = ktr__trace_head(&lines, &member->head);
+	if (!rc || number == KTR__SET_LIVE || !ktr__set_is_removed(member) ||
+	    !ktr__set_use_kept(source->set, member))
+		return rc;
+	lines = ktr__set_lines(source, member, err);
 	return ktr__trace_head(&lines, &member->head);
 }
 
@@ -187,6 +197,20 @@ static int set_probe(struct ktr__event_source *source, struct ktr__trace_dir *me
 	rc = set_open(source, member, path, number, NULL);
 	source->quiet = 0;
 	return rc;
+}
+
+/*
+ * What was kept of a member whose number is not known is found by the inode of its info.jsonl, which nothing else
+ * is to have then.
+ */
+static void set_hold_last(struct ktr__trace_set *set)
+{
+	const struct ktr__trace_dir *last = &set->member[set->n - 1];
+
+	if (set->last_info >= 0)
+		close(set->last_info);
+	set->last_info = set->kept && last->number == KTR__SET_LIVE ?
+				 openat(last->dir_fd, KTR_TRACE_DIR "/info.jsonl", O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
 }
 
 /* Takes the member. 0 or -ENOMEM. */
@@ -330,6 +354,28 @@ static int set_is_same(const struct ktr__trace_dir *a, const struct ktr__trace_d
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
+/*
+ * Had the number, when it was opened, the one that comes after NAME, which had not exchanged names with that yet?
+ * Then it loses it in a moment; what has it rightly has its end in a moment.
+ */
+static int set_is_early(struct ktr__event_source *source, struct ktr__trace_dir *member)
+{
+	const struct timespec pause = { 0, SET_PAUSE_NS };
+	int early = 0;
+
+	source->quiet = 1;
+	for (unsigned i = 0; i < ktr__set_patience && !early && !member->is_kept && member->head.is_written &&
+			     !member->head.has_ended; i++) {
+		struct ktr__lines lines = ktr__set_lines(source, member, NULL);
+
+		if (i)
+			nanosleep(&pause, NULL);
+		early = !ktr__set_has_name(member) || ktr__trace_head(&lines, &member->head);
+	}
+	source->quiet = 0;
+	return early;
+}
+
 /* Adds what was rotated away before the only member there is yet. 0 or -ENOMEM. */
 static int set_add_older(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path)
 {
@@ -347,7 +393,7 @@ static int set_add_older(struct ktr__event_source *source, struct ktr__trace_set
 			set_forget(&member);
 			break;
 		}
-		if (rc == 0 && set_is_of(&member, live))
+		if (rc == 0 && set_is_of(&member, live) && !set_is_early(source, &member))
 			rc = set_add(set, set->n - 1, &member);
 		else
 			set_forget(&member);
@@ -364,14 +410,17 @@ int ktr__set_open(struct ktr__event_source *source, struct ktr__trace_set *set, 
 	int rc;
 
 	memset(&member, 0, sizeof(member));
+	set->last_info = -1;
 	rc = set_open(source, &member, path, KTR__SET_LIVE, err);
 	set->has_gone = rc && ktr__set_is_removed(&member);
 	if (rc)
 		set_forget(&member);
 	else
 		rc = set_add(set, 0, &member);
-	if (!rc && source->kept)
-		set->kept = ktr__kept_folder(path, set->member[0].head.uuid, source->kept);
+	if (!rc && source->kept) {
+		rc = ktr__kept_folder(path, set->member[0].head.uuid, source->kept, &set->kept);
+		set_hold_last(set);
+	}
 	return rc || alone ? rc : set_add_older(source, set, path);
 }
 
@@ -419,6 +468,8 @@ static int set_look(struct ktr__event_source *source, struct ktr__trace_set *set
 		return 0;
 	if (!set_is_of(member, last))
 		return -ESTALE;
+	if (n && set_is_early(source, member))
+		return -EAGAIN;
 	if (!n) {
 		n = set_numbers(set, path, number, &numbers);
 		free(numbers);
@@ -442,8 +493,11 @@ int ktr__set_next(struct ktr__event_source *source, struct ktr__trace_set *set, 
 		memset(&member, 0, sizeof(member));
 		member.dir_fd = -1;
 		rc = set_look(source, set, path, &member);
-		if (rc == 1)
-			return set_add(set, set->n, &member) ? -ENOMEM : 1;
+		if (rc == 1) {
+			rc = set_add(set, set->n, &member) ? -ENOMEM : 1;
+			set_hold_last(set);
+			return rc;
+		}
 		set_forget(&member);
 		if (rc != -ENOENT && rc != -EAGAIN)
 			break;

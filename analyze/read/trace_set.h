@@ -33,6 +33,7 @@ struct ktr__trace_set {
 	struct ktr__trace_dir *member; /* owned; oldest first */
 	unsigned n, room;
 	char *kept; /* owned; where pieces are that rotation has removed (analyze/follow/kept.h); NULL: nowhere */
+	int last_info; /* held of a last one without a number, so that its inode is no other's; or -1 */
 	int is_joined;           /* with its session, or that was tried */
 	struct ktr__trace_losses *losses; /* owned; of a trace made of others, or NULL */
 	struct ktr__writer_progress *progress; /* follow: what the session tells of the writer, or NULL */

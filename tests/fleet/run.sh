@@ -15,7 +15,7 @@ engine() {
 	(cd "$folder" && timeout 300 npm pack --silent @chdb/lib-linux-x64-gnu >/dev/null && tar -xzf chdb-lib-*.tgz package/libchdb.so &&
 		mv package/libchdb.so . && rm -rf package chdb-lib-*.tgz) || echo "it cannot be had"
 }
-[ $# -gt 0 ] || set -- ship fetch questions follow late faults fuzz views cluster engine kills replicated grow
+[ $# -gt 0 ] || set -- ship fetch questions follow late faults fuzz views cluster engine kills replicated grow spool
 for name; do
 	[ $name != engine ] || engine
 	case $name in

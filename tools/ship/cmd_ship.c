@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -236,6 +237,17 @@ static void ship_like(const struct ship_command *c, struct store *store, char *h
 	ship_key(like);
 }
 
+/* Each piece of a trace that is followed is a file that is open. */
+static void ship_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 /* What one batch gives back is the next one's: a page is not returned in between, to be had and cleared again. */
 static void ship_memory(void)
 {
@@ -283,6 +295,7 @@ static int cmd_ship(int argc, char **argv)
 		ship_send_check(&store, &err);
 	rc = err.code ? fail_with(argv[0], &err) : 0;
 	ship_memory();
+	ship_files();
 	ship_like(&c, &store, host, folder, &like);
 	while (!err.code && optind < argc)
 		rc |= ship_operand(&like, argv[optind++], c.spool);

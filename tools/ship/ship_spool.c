@@ -2,9 +2,9 @@
 /*
  * A piece is linked when it has its number and its end, which it is given at once: rotation leaves it alone until
  * so many younger ones are there. What has the number before that is the trace that comes next, for the two
- * exchange their names; one without an end is waited for, and then its writer was killed in between. A piece takes
- * its name among those that are kept when all of its files are there and it has not been removed meanwhile, for
- * rotation takes the name first.
+ * exchange their names: one without an end is waited for as long as somebody has it locked, who was killed in
+ * between otherwise. A piece takes its name among those that are kept when all of its files are there and it has
+ * not been removed meanwhile, for rotation takes the name first.
  */
 #include "tools/ship/ship_spool.h"
 
@@ -12,6 +12,7 @@
 #include "conf/kit/array.h"
 #include "tools/fleet/folder.h"
 #include "tools/options.h"
+#include "tools/ship/ship_links.h"
 
 #include <ktr/trace_file.h>
 
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -32,7 +34,6 @@
 
 #define SPOOL_LOOK_MS  200 /* between two looks where the folder does not tell that it has changed */
 #define SPOOL_NEAR_MS  20  /* likewise, where a piece has no end yet */
-#define SPOOL_END_NS   1000000000ull /* so long is an end waited for */
 #define SPOOL_WEIGH_NS 100000000ull /* between two looks how much it is, or ten times what one takes */
 #define SPOOL_DEPTH    3u /* a piece, and folders in it */
 
@@ -40,7 +41,6 @@
 struct spool_piece {
 	char *name; /* owned */
 	ino_t ino; /* of its info.jsonl */
-	uint64_t since_ns; /* it was seen first, of CLOCK_MONOTONIC */
 	int is_seen, is_done; /* it was linked, or cannot be */
 };
 
@@ -66,107 +66,25 @@ static uint64_t spool_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- directories ---- */
-
-static DIR *spool_open(int at, const char *path)
+/*
+ * Who opens it meanwhile finds that it has no name any more, and nothing of it: what tells that it is being removed
+ * (ktr__lines_removed()) goes before its streams. 0, or -1: it is there still.
+ */
+static int spool_remove(const char *folder, const struct ktr__kept *piece)
 {
-	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
-
-static const struct dirent *spool_read(DIR *dir)
-{
-	const struct dirent *entry;
-
-	do
-		entry = readdir(dir);
-	while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
-	return entry;
-}
-
-/* Removes what is in a directory. */
-static void spool_empty(int at, const char *path, unsigned depth)
-{
-	DIR *dir = depth ? spool_open(at, path) : NULL;
-	const struct dirent *entry;
-
-	while (dir && (entry = spool_read(dir)))
-		if (unlinkat(dirfd(dir), entry->d_name, 0)) {
-			spool_empty(dirfd(dir), entry->d_name, depth - 1);
-			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
-		}
-	if (dir)
-		closedir(dir);
-}
-
-/* Links all files to where they are not yet. 0 or -errno; what is not there any more is left out. */
-static int spool_link_all(int from, const char *path, int to, unsigned depth)
-{
-	DIR *dir = depth ? spool_open(from, path) : NULL;
-	const struct dirent *entry;
-	int rc = dir ? 0 : depth ? -errno : -ELOOP;
-
-	while (!rc && dir && (entry = spool_read(dir))) {
-		const char *name = entry->d_name;
-		struct stat st;
-		int into;
-
-		if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW))
-			continue;
-		if (S_ISREG(st.st_mode) && linkat(dirfd(dir), name, to, name, 0) && errno != EEXIST &&
-		    errno != ENOENT)
-			rc = -errno;
-		if (!S_ISDIR(st.st_mode))
-			continue;
-		mkdirat(to, name, 0700);
-		into = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		rc = into < 0 ? -errno : spool_link_all(dirfd(dir), name, into, depth - 1);
-		if (into >= 0)
-			close(into);
-	}
-	if (dir)
-		closedir(dir);
-	return rc;
-}
-
-/* [bytes] of files that have no other name. */
-static uint64_t spool_weigh_files(int at, const char *path, unsigned depth)
-{
-	DIR *dir = depth ? spool_open(at, path) : NULL;
-	const struct dirent *entry;
-	uint64_t n = 0;
-
-	while (dir && (entry = spool_read(dir))) {
-		struct stat st;
-
-		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
-			continue;
-		if (S_ISDIR(st.st_mode))
-			n += spool_weigh_files(dirfd(dir), entry->d_name, depth - 1);
-		else if (st.st_nlink == 1)
-			n += (uint64_t)st.st_blocks * 512;
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
-/* Who opens it meanwhile finds that it has no name any more, and nothing of it. */
-static void spool_remove(const char *folder, const struct ktr__kept *piece)
-{
-	char *path = ktr__kept_path(folder, piece), gone[PATH_MAX];
+	char *path = ktr__kept_path(folder, piece), gone[PATH_MAX], info[PATH_MAX + 32];
+	int rc = -1;
 
 	if (path && snprintf(gone, sizeof(gone), "%s/.%u-%llu", folder, piece->number,
 			     (unsigned long long)piece->ino) < PATH_MAX) {
-		rename(path, gone);
-		spool_empty(AT_FDCWD, gone, SPOOL_DEPTH);
+		rc = rename(path, gone);
+		snprintf(info, sizeof(info), "%s/" KTR_TRACE_DIR "/info.jsonl", gone);
+		unlink(info);
+		ship_links_empty(AT_FDCWD, gone, SPOOL_DEPTH);
 		rmdir(gone);
 	}
 	free(path);
+	return rc;
 }
 
 /* Is the folder of all that is kept our own, and not a way into somewhere else? 0, or -errno. */
@@ -196,6 +114,18 @@ static void spool_tidy(const char *folder)
 
 /* ---- pieces ---- */
 
+/* What a trace is called in its folder. Owned by the caller; NULL without memory. */
+static char *spool_name(const char *path)
+{
+	size_t n = strlen(path);
+	const char *slash;
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	slash = memrchr(path, '/', n);
+	return slash ? strndup(slash + 1, n - (size_t)(slash + 1 - path)) : strndup(path, n);
+}
+
 static void spool_complain(struct ship_spool *spool, const char *path, int rc)
 {
 	if (!spool->has_complained++)
@@ -219,24 +149,26 @@ static int spool_has_name(const char *path, ino_t ino)
 	return spool_info(path, &st) == 0 && st.st_ino == ino;
 }
 
-/* Was it given its end? */
+/* Was it given its end, or will nobody give it one any more? */
 static int spool_has_ended(const char *path)
 {
 	char info[PATH_MAX + 32], line[512];
 	struct stat st;
 	ssize_t n = 0;
-	int fd;
+	int fd, is_left;
 
 	snprintf(info, sizeof(info), "%.4095s/" KTR_TRACE_DIR "/info.jsonl", path);
 	fd = open(info, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
+	/* First: who writes it lets go of it after its last line. */
+	is_left = flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 	if (fstat(fd, &st) == 0)
 		n = pread(fd, line, sizeof(line) - 1,
 			  st.st_size > (off_t)sizeof(line) - 1 ? st.st_size - (off_t)(sizeof(line) - 1) : 0);
 	line[n > 0 ? n : 0] = 0;
 	close(fd);
-	return strstr(line, "{\"kind\":\"end\"") != NULL;
+	return is_left || strstr(line, "{\"kind\":\"end\"") != NULL;
 }
 
 /* Links a piece into a directory that has no name yet, and names it. 0 or -errno. */
@@ -253,11 +185,11 @@ static int spool_link_into(const char *path, ino_t ino, const char *folder, cons
 	to = open(fresh, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (to < 0)
 		return -errno;
-	rc = spool_link_all(AT_FDCWD, path, to, SPOOL_DEPTH);
+	rc = ship_links_make(AT_FDCWD, path, to, SPOOL_DEPTH);
 	close(to);
 	if (!rc && spool_has_name(path, ino) && rename(fresh, kept) == 0)
 		return 0;
-	spool_empty(AT_FDCWD, fresh, SPOOL_DEPTH);
+	ship_links_empty(AT_FDCWD, fresh, SPOOL_DEPTH);
 	rmdir(fresh);
 	return rc ? rc : -ENOENT;
 }
@@ -271,7 +203,8 @@ static char *spool_folder(const struct ship_spool *spool, const char *path, stru
 	struct stat st;
 	unsigned i;
 
-	if (!folder_is_part(path) || folder_uuid(path, uuid) || strlen(uuid) != 32 || spool_info(path, &st))
+	if (!folder_is_part(path) || strlen(dot + 1) > 10 || strtoull(dot + 1, NULL, 10) >= UINT32_MAX ||
+	    folder_uuid(path, uuid) || strlen(uuid) != 32 || spool_info(path, &st))
 		return NULL;
 	for (i = 0; i < 16 && sscanf(uuid + 2 * i, "%2hhx", &octet[i]) == 1; i++)
 		;
@@ -279,7 +212,8 @@ static char *spool_folder(const struct ship_spool *spool, const char *path, stru
 		return NULL;
 	*piece = (struct ktr__kept){ (uint32_t)strtoul(dot + 1, NULL, 10), st.st_ino };
 	trace = strndup(path, (size_t)(dot - path));
-	folder = trace ? ktr__kept_folder(trace, octet, spool->key) : NULL;
+	if (!trace || ktr__kept_folder(trace, octet, spool->key, &folder))
+		folder = NULL;
 	free(trace);
 	return folder;
 }
@@ -313,7 +247,7 @@ static struct spool_piece *spool_piece(struct ship_spool *spool, const char *nam
 			return &spool->piece[i];
 	if (ktr__array_grow(&spool->piece, &spool->room, spool->n, sizeof(*spool->piece)))
 		return NULL;
-	spool->piece[spool->n] = (struct spool_piece){ .name = strdup(name), .ino = ino, .since_ns = spool_now() };
+	spool->piece[spool->n] = (struct spool_piece){ .name = strdup(name), .ino = ino };
 	return spool->piece[spool->n].name ? &spool->piece[spool->n++] : NULL;
 }
 
@@ -341,7 +275,7 @@ static void spool_look_at(struct ship_spool *spool, const char *name)
 	piece->is_seen = 1;
 	if (piece->is_done)
 		return;
-	if (!spool_has_ended(path) && spool_now() - piece->since_ns < SPOOL_END_NS)
+	if (!spool_has_ended(path))
 		spool->n_waiting++;
 	else
 		piece->is_done = spool_link(spool, path) != -ENOENT;
@@ -349,13 +283,13 @@ static void spool_look_at(struct ship_spool *spool, const char *name)
 
 static void spool_look(struct ship_spool *spool)
 {
-	DIR *dir = spool_open(AT_FDCWD, spool->folder);
+	DIR *dir = ship_links_open(AT_FDCWD, spool->folder);
 	const struct dirent *entry;
 
 	spool->n_waiting = 0;
 	for (uint32_t i = 0; i < spool->n; i++)
 		spool->piece[i].is_seen = 0;
-	while (dir && (entry = spool_read(dir)))
+	while (dir && (entry = ship_links_read(dir)))
 		if (spool_is_wanted(spool, entry->d_name))
 			spool_look_at(spool, entry->d_name);
 	if (dir)
@@ -367,6 +301,19 @@ static void spool_look(struct ship_spool *spool)
 		}
 }
 
+/* Pieces that the trace has now, linked or not, are not to be linked after this. */
+static void spool_pass(struct ship_spool *spool, const char *path)
+{
+	char *name = spool_name(path);
+	size_t n = name ? strlen(name) : 0;
+
+	spool_look(spool);
+	for (uint32_t i = 0; name && i < spool->n; i++)
+		spool->piece[i].is_done |= strncmp(spool->piece[i].name, name, n) == 0 &&
+					   spool->piece[i].name + n == strrchr(spool->piece[i].name, '.');
+	free(name);
+}
+
 /* ---- how much ---- */
 
 struct spool_weight {
@@ -376,16 +323,18 @@ struct spool_weight {
 	struct timespec since;
 };
 
-static void spool_weigh_piece(struct spool_weight *w, const char *folder, const struct ktr__kept *piece)
+/* Of a trace that is the one that has the lowest number. Returns what it weighs. */
+static uint64_t spool_weigh_piece(struct spool_weight *w, const char *folder, const struct ktr__kept *piece,
+				  int is_lowest)
 {
 	char *path = ktr__kept_path(folder, piece);
-	uint64_t n = path ? spool_weigh_files(AT_FDCWD, path, SPOOL_DEPTH) : 0;
+	uint64_t n = path ? ship_links_weigh(AT_FDCWD, path, SPOOL_DEPTH) : 0;
 	struct stat st;
 
 	if (n && stat(path, &st) == 0) {
 		w->bytes += n;
-		if (!w->folder || st.st_mtim.tv_sec < w->since.tv_sec ||
-		    (st.st_mtim.tv_sec == w->since.tv_sec && st.st_mtim.tv_nsec < w->since.tv_nsec)) {
+		if (is_lowest && (!w->folder || st.st_mtim.tv_sec < w->since.tv_sec ||
+		    (st.st_mtim.tv_sec == w->since.tv_sec && st.st_mtim.tv_nsec < w->since.tv_nsec))) {
 			free(w->folder);
 			w->folder = strdup(folder);
 			w->oldest = *piece;
@@ -393,6 +342,7 @@ static void spool_weigh_piece(struct spool_weight *w, const char *folder, const 
 		}
 	}
 	free(path);
+	return n;
 }
 
 /* All that we keep of traces of the folder. */
@@ -402,18 +352,23 @@ static struct spool_weight spool_weigh(const struct ship_spool *spool)
 	char folder[PATH_MAX];
 	const struct dirent *entry;
 	struct ktr__kept *piece;
+	struct stat st;
 	DIR *dir;
 
 	snprintf(folder, sizeof(folder), "%.*s/" KTR__KEPT_DIR, PATH_MAX - 32, spool->folder);
-	dir = spool_open(AT_FDCWD, folder);
-	while (dir && (entry = spool_read(dir))) {
+	dir = ship_links_open(AT_FDCWD, folder);
+	if (dir && (fstat(dirfd(dir), &st) || st.st_uid != geteuid())) {
+		closedir(dir); /* another's, and not ours to remove anything in */
+		dir = NULL;
+	}
+	while (dir && (entry = ship_links_read(dir))) {
 		char kept[PATH_MAX];
 		const char *dot = strrchr(entry->d_name, '.');
 		int n = snprintf(kept, sizeof(kept), "%s/%s", folder, entry->d_name) >= PATH_MAX || !dot ||
 				strcmp(dot + 1, spool->key) != 0 ? 0 : ktr__kept_pieces(kept, &piece);
 
-		for (int i = 0; i < n; i++)
-			spool_weigh_piece(&w, kept, &piece[i]);
+		for (int i = 0, is_lowest = 1; i < n; i++)
+			is_lowest &= !spool_weigh_piece(&w, kept, &piece[i], is_lowest);
 		if (n > 0)
 			free(piece);
 	}
@@ -429,9 +384,7 @@ static void spool_limit(struct ship_spool *spool)
 
 	do {
 		w = spool_weigh(spool);
-		is_over = w.folder && w.bytes > spool->bytes;
-		if (is_over)
-			spool_remove(w.folder, &w.oldest);
+		is_over = w.folder && w.bytes > spool->bytes && !spool_remove(w.folder, &w.oldest);
 		free(w.folder);
 	} while (is_over);
 }
@@ -475,15 +428,13 @@ static void *spool_main(void *context)
 static int spool_of(struct ship_spool *spool, const char *path, int is_folder)
 {
 	size_t n = strlen(path);
-	const char *slash;
 
 	while (n > 1 && path[n - 1] == '/')
 		n--;
-	slash = is_folder ? NULL : memrchr(path, '/', n);
-	spool->folder = is_folder ? strndup(path, n) : !slash ? strdup(".") :
-			strndup(path, slash == path ? 1 : (size_t)(slash - path));
-	if (!is_folder)
-		spool->name = slash ? strndup(slash + 1, n - (size_t)(slash + 1 - path)) : strndup(path, n);
+	spool->name = is_folder ? NULL : spool_name(path);
+	if (spool->name)
+		n -= strlen(spool->name);
+	spool->folder = n ? strndup(path, n) : strdup(".");
 	return spool->folder && (is_folder || spool->name) ? 0 : -1;
 }
 
@@ -506,8 +457,10 @@ struct ship_spool *ship_spool_begin(const struct ship *like, const char *path, i
 	int rc;
 
 	if (!spool || spool_of(spool, path, is_folder)) {
-		if (spool)
+		if (spool) {
 			free(spool->folder);
+			free(spool->name);
+		}
 		free(spool);
 		fail(like->command, "no memory");
 		return NULL;
@@ -553,21 +506,20 @@ static void spool_drop(const char *folder, uint32_t below)
 		free(piece);
 	/* What somebody was linking, or removing, when he was killed. */
 	if (is_there && below == UINT32_MAX)
-		spool_empty(AT_FDCWD, folder, SPOOL_DEPTH + 1);
+		ship_links_empty(AT_FDCWD, folder, SPOOL_DEPTH + 1);
 	spool_tidy(folder);
 }
 
 void ship_spool_drop(const struct ship *ship, uint32_t below)
 {
-	char *folder = ktr__kept_folder(ship->path, ship->info->uuid, ship->key);
+	char *folder;
 
-	if (!folder)
+	if (ktr__kept_folder(ship->path, ship->info->uuid, ship->key, &folder) || !folder)
 		return;
 	if (ship->spool)
 		pthread_mutex_lock(&ship->spool->lock);
-	/* Those that are moved aside and not linked yet are not to be linked after this. */
 	if (ship->spool && below == UINT32_MAX)
-		spool_look(ship->spool);
+		spool_pass(ship->spool, ship->path);
 	spool_drop(folder, below);
 	if (ship->spool)
 		pthread_mutex_unlock(&ship->spool->lock);

@@ -54,7 +54,7 @@ static int sweep_lot(struct ship *ship, const struct ktr__reader_lot *lot, uint6
 	const struct ktr_event *event = lot->event;
 	int64_t n = 0;
 
-	if (!stream)
+	if (!stream || ship_walk_removed(ship, &first, lot->index, stream))
 		return ktr_error_set(err, ENOMEM, "no memory");
 	if (event)
 		return sweep_event(ship, event, stream, err);

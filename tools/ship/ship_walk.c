@@ -159,6 +159,19 @@ static int ship_walk_gone(struct ship *ship, const struct ktr_event *event, stru
 	return rc;
 }
 
+int ship_walk_removed(struct ship *ship, const struct ktr_event *event, uint64_t index, struct ship_stream *stream)
+{
+	uint64_t n = ktr__reader_gone(ship->reader, index);
+	int rc;
+
+	if (!n || index <= stream->next)
+		return 0;
+	/* Some of it may have been shipped when it was there. */
+	rc = ship_rows_gone(ship, event, n < index - stream->next ? n : index - stream->next);
+	stream->next = index;
+	return rc;
+}
+
 struct ship_stream *ship_walk_stream(struct ship *ship, const struct ktr_event *event, unsigned cursor)
 {
 	char name[40];
@@ -255,13 +268,9 @@ int ship_walk_is_due(const struct ship *ship)
 static int ship_walk_event(struct ship *ship, const struct ktr_event *event, struct ktr_error *err)
 {
 	struct ship_stream *stream = ship_walk_stream(ship, event, ktr__reader_cursor(ship->reader));
-	uint64_t n_gone = ktr__reader_gone(ship->reader);
-	int rc = 0;
+	int rc = stream ? ship_walk_removed(ship, event, event->index, stream) : -ENOMEM;
 
-	/* In one batch with the event that follows: it is said once. */
-	if (stream && n_gone && event->index >= stream->next)
-		rc = ship_rows_gone(ship, event, n_gone);
-	rc = stream && !rc ? ship_walk_take(ship, event, stream, err) : ktr_error_set(err, ENOMEM, "no memory");
+	rc = !rc ? ship_walk_take(ship, event, stream, err) : ktr_error_set(err, ENOMEM, "no memory");
 	if (rc)
 		return rc;
 	ship->n_waits = 0;
@@ -275,7 +284,7 @@ static int ship_walk_event(struct ship *ship, const struct ktr_event *event, str
 }
 
 /* Rotation leaves a trace without its name for a moment alone. -errno with err filled. */
-static int ship_walk_removed(struct ship *ship, struct ktr_error *err)
+static int ship_walk_vanished(struct ship *ship, struct ktr_error *err)
 {
 	int rc = ship_walk_flush(ship, err);
 
@@ -293,7 +302,7 @@ static int ship_walk_wait(struct ship *ship, int wait_ms, struct ktr_error *err)
 	if (ship->n_waits++ >= SHIP_WALK_WAITS && (!ship->follow || ktr_reader_ended(ship->reader)))
 		return 1;
 	if (ship->n_waits >= SHIP_WALK_GONE && access(ship->path, F_OK) && errno == ENOENT)
-		return ship_walk_removed(ship, err);
+		return ship_walk_vanished(ship, err);
 	if (ship_walk_now() - ship->flushed_ns >= ship->every_ns)
 		rc = ship_walk_flush(ship, err);
 	if (!rc && ship->losses.n_rows)
@@ -319,7 +328,7 @@ static int ship_walk_loss(struct ship *ship, struct ktr_error *err)
 	if (!loss->to_ns && !ship->head->has_ended && (ship->is_followed || ship->head->is_written))
 		return 0;
 	/* What rotation removed is said with the event that follows. */
-	if (loss->removed && !ship->is_swept)
+	if (loss->removed)
 		return 0;
 	if (ship_rows_loss(ship, loss))
 		return ktr_error_set(err, ENOMEM, "no memory");

@@ -22,6 +22,9 @@ void ship_walk_close(struct ship *ship);
  */
 struct ship_stream *ship_walk_stream(struct ship *ship, const struct ktr_event *event, unsigned cursor);
 
+/* Before an event of that index: what rotation removed before it, in one batch with it. 0 or -ENOMEM. */
+int ship_walk_removed(struct ship *ship, const struct ktr_event *event, uint64_t index, struct ship_stream *stream);
+
 /* An event of a stream, the one after the last: its rows. 0 or -errno with err filled. */
 int ship_walk_take(struct ship *ship, const struct ktr_event *event, struct ship_stream *stream,
 		   struct ktr_error *err);

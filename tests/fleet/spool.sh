@@ -1,0 +1,198 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What rotation removes while it cannot be shipped: a folder of traces of which few pieces are kept is followed, while at random
+# moments the shipper, the server and both are ended, and the connection is stopped, so many of each, for so long that more
+# pieces are rotated away than are kept. Then, of each stream: its events are there once; they and what its losses say are all
+# that it has had. Where the server alone was ended nothing is unshipped. What was kept for that is gone in the end.
+#
+#	KILLS=2 SEED=1 [AWAY=3000] [LONGEST=seconds] sh tests/fleet/spool.sh		AWAY: [ms] at most that somebody is away
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/fleet/server.inc
+KILLS=${KILLS:-2} SEED=${SEED:-1} AWAY=${AWAY:-3000}
+seed=$SEED
+at_exit() {
+	[ -z "$proxy" ] || kill -CONT "$proxy" 2>/dev/null
+	hosts_end
+}
+
+cat >"$dir/host.c" <<'C'
+#define _GNU_SOURCE
+#include <ktr.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+static volatile int over;
+static cpu_set_t all;
+static int n_all;
+/* Thread 0 goes round the processors, so that each stream has events to the end: what is lost after the last one nothing tells. */
+static void around(void)
+{
+	for (int cpu = 0, n = 0; n < n_all; cpu++)
+		if (CPU_ISSET(cpu, &all)) {
+			cpu_set_t one;
+
+			CPU_ZERO(&one);
+			CPU_SET(cpu, &one);
+			sched_setaffinity(0, sizeof(one), &one);
+			CTR1(KTR_GEN, "around %d", n++);
+		}
+	sched_setaffinity(0, sizeof(all), &all);
+}
+static void *work(void *me)
+{
+	for (long i = 0; !over; i++) {
+		CTR3(KTR_GEN, "%d %ld %s", (int)(long)me, i, i % 7 ? "some text that takes its room in a trace" : "another");
+		if (i % 50 == 0)
+			usleep(10000);
+		if (!me && i % 500 == 0)
+			around();
+	}
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t[3];
+	char c;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	n_all = CPU_COUNT(&all);
+	for (long i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, work, (void *)i);
+	while (read(0, &c, 1) > 0)
+		;
+	over = 1;
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	around();
+	return 0;
+}
+C
+$cc -std=gnu11 -O2 -Iinclude "$dir/host.c" -o "$dir/host" "$O/lib/libktr.a" -lpthread || exit 1
+cd "$dir" || exit 1
+server_start || exit 1
+proxy_start 0
+"$ktr" ship --to "$url" --create 2>err || fail "--create: $(cat err)"
+mkfifo in
+n_traces=0 n_events=0 n_unshipped=0 n_rotated=0
+
+# trace_start FOLDER: the next program, and its trace
+trace_start() {
+	folder=$1
+	n_traces=$((n_traces + 1))
+	trace=$folder/t$n_traces
+	mkdir -p "$folder"
+	KTR_MASK=gen KTR_FILE=$trace KTR_ROTATE_SIZE=256K KTR_ROTATE_KEEP=3 ./host <in 2>>host.err 8>&- 9>&- &
+	program=$!
+	exec 7>in
+	await '[ -e '"$trace"'/metadata ]'
+}
+shipper_start() {
+	"$ktr" ship --to "$through" --state state --host web01 --patience 100s --spool 1G --follow --every 1s "$folder" >>log 2>&1 7>&- &
+	shipper=$!
+}
+shipper_kill() {
+	kill -9 $shipper 2>/dev/null
+	wait $shipper 2>/dev/null
+	shipper=
+}
+# pause MILLISECONDS: so long at most
+pause() {
+	random "$1"
+	sleep "$((r / 1000)).$(printf %03d $((r % 1000)))"
+}
+number() {
+	set -- $(find "$folder" -maxdepth 1 -name "t$n_traces.*" | sed 's/.*\.//' | sort -n | tail -n 1)
+	echo "${1:-0}"
+}
+# kill_one WHAT: and let it come back
+kill_one() {
+	case $1 in
+	shipper) shipper_kill; pause "$AWAY"; shipper_start ;;
+	server) server_kill; pause "$AWAY"; server_start 7>&- || exit 1 ;;
+	both)
+		random 2
+		if [ "$r" = 0 ]; then
+			kill -9 "$server" $shipper 2>/dev/null
+		else
+			kill -9 $shipper "$server" 2>/dev/null
+		fi
+		shipper_kill
+		server_kill
+		pause "$AWAY"
+		shipper_start
+		pause "$AWAY"
+		server_start 7>&- || exit 1
+		;;
+	connection) kill -STOP "$proxy"; pause "$AWAY"; kill -CONT "$proxy" ;;
+	esac
+}
+uuid() { sed -n '1s/.*"uuid":"\([0-9a-f]*\)".*/\1/p' "$1/ktr/info.jsonl" | sed 's/\(.\{8\}\)\(....\)\(....\)\(....\)/\1-\2-\3-\4-/'; }
+# settle: the program ends, and what is left of its trace goes
+settle() {
+	exec 7>&-
+	wait $program || fail "$trace: the program failed"
+	program=
+	n_rotated=$((n_rotated + $(number)))
+	await 'grep -q "'"$trace"': [0-9]* events and" log'
+	kill $shipper
+	wait $shipper || fail "SIGTERM: $?: $(tail -n 1 log)"
+	shipper=
+	"$ktr" ship --to "$through" --state state --host web01 "$folder" >>log 2>&1 || fail "what is left: $(tail -n 1 log)"
+	is "$folder: what is kept in the end" "$(find "$folder" -name .ktr-ship -exec find {} \;)" ""
+	where="trace = toUUID('$(uuid "$trace")')"
+	is "$trace: streams with an event twice" \
+		"$(ask "SELECT stream FROM ktr.events WHERE $where GROUP BY stream HAVING count() != uniqExact(idx)")" ""
+	# A stream is a processor's here, and its losses say which.
+	ask "SELECT cpu, sum(n) AS missing FROM (SELECT cpu, stream, max(idx) + 1 - count() AS n FROM ktr.events WHERE $where
+		GROUP BY cpu, stream) GROUP BY cpu HAVING missing != 0 ORDER BY cpu" >missing
+	ask "SELECT cpu, sum(events) FROM ktr.losses FINAL WHERE $where AND why IN ('overwritten', 'unshipped') GROUP BY cpu ORDER BY cpu" >lost
+	cmp -s missing lost || fail "$trace: what is missing of streams, and what is told of that: $(diff missing lost | tr '\n' ';')"
+	n_events=$((n_events + $(ask "SELECT count() FROM ktr.events WHERE $where")))
+	unshipped=$(ask "SELECT sum(events) FROM ktr.losses FINAL WHERE $where AND why = 'unshipped'")
+	n_unshipped=$((n_unshipped + unshipped))
+}
+
+started=$(date +%s)
+# The server alone.
+trace_start alone
+shipper_start
+n_alone=0 n_late=0
+while [ $n_alone -lt "$KILLS" ]; do
+	pause 1500
+	before=$(number)
+	kill_one server
+	n_alone=$((n_alone + 1))
+	[ "$(number)" -le $((before + 4)) ] || n_late=$((n_late + 1))
+done
+[ $n_late -gt 0 ] || [ "$KILLS" -lt 10 ] || fail "the server was never away for as long as pieces are kept"
+settle
+is "$trace: unshipped, where the server alone was killed" "$n_unshipped" 0
+
+# All of them.
+n_shipper=0 n_server=0 n_both=0 n_connection=0 n_round=0
+trace_start all
+shipper_start
+while :; do
+	left=
+	[ $n_shipper -ge "$KILLS" ] || left="$left shipper"
+	[ $n_server -ge "$KILLS" ] || left="$left server"
+	[ $n_both -ge "$KILLS" ] || left="$left both"
+	[ $n_connection -ge "$KILLS" ] || left="$left connection"
+	[ -n "$left" ] && [ $(($(date +%s) - started)) -lt "${LONGEST:-86400}" ] || break
+	# shellcheck disable=SC2086 # one word for each
+	set -- $left
+	random $#
+	shift "$r"
+	pause 1500
+	kill -0 $shipper 2>/dev/null || fail "the shipper ended: $(tail -n 1 log)"
+	kill_one "$1"
+	eval "n_$1=\$((n_$1 + 1))"
+	n_round=$((n_round + 1))
+	[ $((n_round % 10)) != 0 ] || { settle; trace_start all; shipper_start; }
+done
+settle
+[ "$KILLS" -lt 10 ] || [ "$n_unshipped" -gt 0 ] || fail "nothing was removed while the shipper was dead"
+echo "seed $seed: kills: $n_alone of the server alone; $n_shipper of the shipper, $n_server of the server, $n_both of both," \
+	"$n_connection stops of the connection; $n_traces traces in $n_rotated pieces, $n_events events, $n_unshipped unshipped;" \
+	"$(($(date +%s) - started)) s"
+exit $failed
