@@ -533,7 +533,7 @@ $(BENCH)/profile_host: tests/bench/profile_host.c
 	$(call brief,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -fno-optimize-sibling-calls -o $@ $<
 
-bench-profile: all $(BENCH)/profile_host ## how long a sample of ktr profile interrupts a thread, beside an empty handler: RUNS=3 rounds
+bench-profile: all $(BENCH)/profile_host ## how long a sample of ktr profile interrupts a thread, beside an empty handler: RUNS=5 rounds
 	python3 tests/bench/profile.py $(BENCH)/profile_host $(O)/bin/ktr $(RUNS)
 
 $(BENCH)/fbt: tests/bench/fbt.c tests/bench/peer.c $(wildcard tests/bench/peer.h include/ktr/*.h) $(O)/lib/libktr-fbt.so

@@ -5,9 +5,10 @@
 profile.py HOST KTR [ROUNDS]
 
 Timers: the handler is what ktr's takes longer than one that does nothing, with a stack of more than 20 frames that it finds
-and records. It is held against two things: a signal alone, as a thread sends it to itself, which is less than any timer's;
-and the whole interruption of which a timer's sample is a part, by the kernel's tick, with a handler that does nothing. At each
-rate a sample costs the same: below the tick's it is not every tick that has one, above it a sample stands for several.
+and records; in one process, they take turns. It is held against two things: a signal alone, as a thread sends it to itself,
+which is less than any timer's; and the whole interruption of which a timer's sample is a part, by the kernel's tick, with a
+handler that does nothing. At each rate a sample costs the same: below the tick's it is not every tick that has one, above it
+a sample stands for several.
 
 Perf events: the time that the thread misses, and the CPU time of all of ktr's threads in the process, that of the trace's
 writer, too. Here the source is all that brings a sample to whom it is for, the handler is what that one does with it. The
@@ -31,7 +32,7 @@ import tempfile
 import time
 
 host, ktr = sys.argv[1:3]
-rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
 RATES = (99, 997, 4999)
 LIMIT = 1.25
 
@@ -65,15 +66,20 @@ def measure_off(rate):
     return [float(word) for word in out.split()]
 
 
-source, empty, own = [], [], {rate: [] for rate in RATES}
+def medians(of):
+    """Of each number of the runs. By perf events: ns in a second of the thread, and of the others; what those took to begin."""
+    return [statistics.median(words) for words in zip(*of)]
+
+
+source, own = [], {rate: [] for rate in RATES}
 perf_none = []
 perf_bare, perf_empty, perf_own = ({rate: [] for rate in RATES} for _ in range(3))
 with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
     for _ in range(rounds):
-        source.append(measure(host, "source")[1])
-        empty += measure(host, "handler")
+        source.append(measure(host, "source"))
         for rate, of in own.items():
-            of += measure(ktr, "profile", "--source", "timers", "-e", "65536", "-F", str(rate), "-o", directory + "/t", host, "handler")
+            of.append(measure(ktr, "profile", "--source", "timers", "-e", "65536", "-F", str(rate), "-o", directory + "/t", host,
+                              "handler"))
         perf_none.append(measure(host, "perf"))
         for rate in RATES:
             try:
@@ -85,21 +91,16 @@ with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
                 print("perf events: not measured: they are refused here")
                 perf_empty = {}
                 break
-source, empty = statistics.median(source), statistics.median(empty)
-print(f"with a handler that does nothing: a signal alone {empty:.0f} ns, a tick with a timer's {source:.0f} ns\n")
-print(f"{'rate':>6}{'handler, ns':>14}{'of the signal':>16}{'of the interruption':>22}")
+tick, source = medians(source)
+print(f"the kernel's tick {tick:.0f} ns, one with a timer's signal whose handler does nothing {source:.0f} ns\n")
+print(f"{'rate':>6}{'signal alone, ns':>18}{'handler, ns':>13}{'of the signal':>15}{'of the interruption':>21}")
 missed = 0
 for rate, of in own.items():
-    more = statistics.median(of) - empty
-    ratio = (empty + more) / empty
+    empty, all = medians(of)
+    ratio = all / empty
     missed += ratio > LIMIT
-    print(f"{rate:6}{more:14.0f}{ratio:14.2f} x{(source + more) / source:20.2f} x" + (": MISSED" if ratio > LIMIT else ""))
-
-
-def medians(of):
-    """Of the thread, and of the others: ns in a second; what the others took to begin."""
-    return [statistics.median(words) for words in zip(*of)]
-
+    print(f"{rate:6}{empty:18.0f}{all - empty:13.0f}{ratio:13.2f} x{(source + all - empty) / source:19.2f} x"
+          + (": MISSED" if ratio > LIMIT else ""))
 
 if perf_empty:
     none = medians(perf_none)

@@ -4,9 +4,9 @@
  *
  *	profile_host source	what the kernel's tick takes, by the median, and what it takes with a timer of the
  *				thread's CPU time whose handler does nothing. They take turns of 40 ms.
- *	profile_host handler	what a signal takes that the thread sends to itself as its timer would, by the least
- *				of many batches: with a handler that does nothing, or, run by ktr profile,
- *				with its own. The thread is 20 calls deep.
+ *	profile_host handler	what a signal takes that the thread sends to itself as its timer would, run by ktr
+ *				profile: with a handler that does nothing, and with the profiler's. They take turns
+ *				of a batch, of which the median counts. The thread is 20 calls deep.
  *
  *	profile_host perf [RATE] what the kernel's samples take of a thread 20 calls deep that does nothing else, by
  *				the time that it misses: with RATE, of events as the profiler's, whose ring a thread
@@ -43,8 +43,8 @@
 #define RING	  (512u << 10) /* [bytes] */
 #define MOST_PAUSE_NS 50000000
 #define STACK	  8192	       /* [bytes] */
-#define WATCH_NS  3000000000u
-#define BEGIN_NS  1000000000u
+#define WINDOWS	  30	       /* of the time that is missed; a third of them before */
+#define WINDOW_NS 100000000u
 
 static volatile unsigned n_signals;
 static uint32_t gap[2][GAPS];
@@ -141,21 +141,52 @@ static bool catch(siginfo_t *info)
 	return got == SIGNAL;
 }
 
-__attribute__((noinline, noclone)) static uint64_t batches(unsigned depth, siginfo_t *info)
+/* The kernel's struct sigaction: what the profiler stands before in the C library is not asked. */
+struct action {
+	void (*handler)(int, siginfo_t *, void *);
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+static bool act(const struct action *set, struct action *got)
 {
-	uint64_t least = UINT64_MAX, from, ns;
+	return syscall(SYS_rt_sigaction, SIGNAL, set, got, sizeof(set->mask)) == 0;
+}
+
+static uint32_t batch(const siginfo_t *info)
+{
 	pid_t pid = getpid(), tid = gettid();
+	uint64_t from = now_ns();
+
+	for (unsigned k = 0; k < SIGNALS; k++)
+		syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGNAL, info);
+	return (uint32_t)((now_ns() - from) / SIGNALS);
+}
+
+/* Both take turns: a machine that is slower for a while is so for both. */
+__attribute__((noinline, noclone)) static int batches(unsigned depth, const siginfo_t *info)
+{
+	static uint32_t taken[2][BATCHES];
+	struct action own, none;
 
 	if (depth)
 		return batches(depth - 1, info) + 0 * depth;
-	for (unsigned i = 0; i < BATCHES; i++) {
-		from = now_ns();
-		for (unsigned k = 0; k < SIGNALS; k++)
-			syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGNAL, info);
-		ns = now_ns() - from;
-		least = ns < least ? ns : least;
+	if (!act(NULL, &own))
+		return 3;
+	none = own;
+	none.handler = empty;
+	for (unsigned i = 0; i < BATCHES; i++)
+		for (unsigned way = 0; way < 2; way++) {
+			if (!act(way ? &own : &none, NULL))
+				return 3;
+			taken[way][i] = batch(info);
+		}
+	for (unsigned way = 0; way < 2; way++) {
+		qsort(taken[way], BATCHES, sizeof(uint32_t), longer);
+		printf("%u%c", taken[way][BATCHES / 2], way ? '\n' : ' ');
 	}
-	return least / SIGNALS;
+	return 0;
 }
 
 /* ---- perf events ---- */
@@ -199,19 +230,24 @@ static void *empties(void *unused)
 	return NULL;
 }
 
-/* [ns] what was missed in a second of the clock, in so long. */
-__attribute__((noinline, noclone)) static uint64_t missed(unsigned depth, uint64_t long_ns)
+/* [ns] what was missed in a second of the clock, by the median of so many windows: a neighbour comes in some of them. */
+__attribute__((noinline, noclone)) static uint64_t missed(unsigned depth, unsigned n)
 {
-	uint64_t from = now_ns(), last = from, now = from, gone = 0;
+	static uint32_t gone[WINDOWS];
 
 	if (depth)
-		return missed(depth - 1, long_ns) + 0 * depth;
-	for (; now - from < long_ns; last = now) {
-		now = now_ns();
-		if (now - last >= LEAST_NS && now - last < MOST_NS)
-			gone += now - last;
+		return missed(depth - 1, n) + 0 * depth;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t from = now_ns(), last = from, now = from;
+
+		for (gone[i] = 0; now - from < WINDOW_NS; last = now) {
+			now = now_ns();
+			if (now - last >= LEAST_NS && now - last < MOST_NS)
+				gone[i] += (uint32_t)(now - last);
+		}
 	}
-	return (uint64_t)((double)gone * 1e9 / (double)(now - from));
+	qsort(gone, n, sizeof(uint32_t), longer);
+	return gone[n / 2] * (1000000000ull / WINDOW_NS);
 }
 
 /* [ns] CPU time of all other threads until now. */
@@ -249,11 +285,12 @@ static int perf(unsigned rate)
 		pthread_create(&thread, NULL, empties, (void *)(uintptr_t)pause_ns);
 	if (!fgets(line, sizeof(line), stdin))
 		return 4;
-	missed(20, BEGIN_NS);
+	missed(20, WINDOWS / 3);
 	before = others();
-	gone = missed(20, WATCH_NS);
+	gone = missed(20, WINDOWS);
 	printf("%llu %llu %llu\n", (unsigned long long)gone,
-	       (unsigned long long)((others() - before) / (WATCH_NS / 1000000000u)), (unsigned long long)before);
+	       (unsigned long long)((others() - before) * (1000000000u / WINDOW_NS) / WINDOWS),
+	       (unsigned long long)before);
 	over = 1;
 	if (rate)
 		pthread_join(thread, NULL);
@@ -263,19 +300,13 @@ static int perf(unsigned rate)
 int main(int argc, char **argv)
 {
 	siginfo_t info = { .si_signo = SIGNAL, .si_code = SI_TIMER };
-	struct sigaction now;
 
 	if (argc > 1 && strcmp(argv[1], "source") == 0)
 		return source();
 	if (argc > 1 && strcmp(argv[1], "perf") == 0)
 		return perf(argc > 2 ? (unsigned)atoi(argv[2]) : 0);
-	if (sigaction(SIGNAL, NULL, &now))
-		return 3;
-	if (now.sa_handler == SIG_DFL)
-		handle();
-	else if (!catch(&info))
+	if (!catch(&info))
 		return 5;
 	info.si_overrun = 0;
-	printf("%llu\n", (unsigned long long)batches(20, &info));
-	return 0;
+	return batches(20, &info);
 }
