@@ -230,7 +230,7 @@ static void *empties(void *unused)
 	return NULL;
 }
 
-/* [ns] what was missed in a second of the clock, by the median of so many windows: a neighbour comes in some of them. */
+/* [ns] what is missed in a second of the clock, by the median of so many windows, of which a neighbour has some. */
 __attribute__((noinline, noclone)) static uint64_t missed(unsigned depth, unsigned n)
 {
 	static uint32_t gone[WINDOWS];
