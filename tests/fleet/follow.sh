@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A folder is followed: traces that are there, that come, that are rotated, and one whose writer is killed, by one
 # shipper. What rotation removed before it was shipped is a loss that says so, and nothing else is missing.
+#
+#	[AWAY=3600] sh tests/fleet/follow.sh		AWAY: [s] that the server is away for, besides
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/fleet/server.inc
 at_exit() { hosts_end; }
@@ -47,6 +49,7 @@ all second
 server_kill
 KTR_MASK=all KTR_FILE=folder/away ./flood 4000 >/dev/null || fail "the program failed"
 await 'grep -q "127.0.0.1:[0-9]* cannot be reached" log'
+sleep "${AWAY:-0}"
 server_start || exit 1
 all away
 is "a server that is away, lines" "$(grep -c 'cannot be reached' log)" 1
