@@ -494,7 +494,7 @@ static void run_summary(const struct run *run)
 		(unsigned long long)count.events, count.events == 1 ? "" : "s", alive ? " so far" : "", joined,
 		(unsigned long long)count.lost, run_why(&count, why, sizeof(why)), older, goes_on, dump, timeline);
 	if (run->profile && !alive && !n_older)
-		run_profile_say(run, count.events);
+		run_profile_say(run);
 }
 
 static const struct option_row run_rows[] = {

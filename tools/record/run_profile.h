@@ -5,12 +5,10 @@
 
 #include "tools/record/run_environment.h"
 
-#include <stdint.h>
-
 /*
- * The program has ended, and its trace has so many events. Says where its CPU time was where that cannot have been
- * it: in programs that it started, or became.
+ * The program has ended. Says where its CPU time was where most of it is not in the trace: in programs that it
+ * started, or became.
  */
-void run_profile_say(const struct run *run, uint64_t n_events);
+void run_profile_say(const struct run *run);
 
 #endif
