@@ -39,7 +39,6 @@ server_start || exit 1
 
 fetch() { "$ktr" fetch "$@" "$url" >out 2>err; }
 dump() { "$ktr" dump -q --time raw -tcHkf --function "$@" 2>err || fail "dump $*: $(cat err)"; }
-uuid() { sed -n '1s/.*"uuid":"\([0-9a-f]*\)".*/\1/p' "$1/ktr/info.jsonl" | sed 's/\(.\{8\}\)\(....\)\(....\)\(....\)/\1-\2-\3-\4-/'; }
 
 for t in bytes types lossy rotated spans; do
 	rm -rf near.ktr*

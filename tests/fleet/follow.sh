@@ -19,7 +19,6 @@ follow() {
 	"$ktr" ship --to "$url" --state state --host web01 --spans --follow --every 1s --patience 1s folder >log 2>&1 &
 	shipper=$!
 }
-uuid() { sed -n '1s/.*"uuid":"\([0-9a-f]*\)".*/\1/p' "$1/ktr/info.jsonl" | sed 's/\(.\{8\}\)\(....\)\(....\)\(....\)/\1-\2-\3-\4-/'; }
 n_events() { "$ktr" report --json "folder/$1" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])'; }
 there() { ask "SELECT count() FROM ktr.events WHERE trace = toUUID('$(uuid "folder/$1")')"; }
 # all TRACE: is waited for, and there once

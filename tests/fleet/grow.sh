@@ -95,7 +95,6 @@ server_again() {
 	n_server=$((n_server + 1))
 	server_start 7>&- || exit 1
 }
-uuid() { sed -n '1s/.*"uuid":"\([0-9a-f]*\)".*/\1/p' "$1/ktr/info.jsonl" | sed 's/\(.\{8\}\)\(....\)\(....\)\(....\)/\1-\2-\3-\4-/'; }
 # check TRACE
 check() {
 	where="trace = toUUID('$(uuid "$1")')"
@@ -130,22 +129,10 @@ settle() {
 	rm -rf traces/*
 }
 
-n_shipper=0 n_server=0 n_both=0 n_program=0 n_cut=0 n_events=0 n_parts=0 n_live=0
+n_shipper=0 n_server=0 n_both=0 n_program=0 n_connection=0 n_events=0 n_parts=0 n_live=0
 started=$(date +%s)
 program_start
-while :; do
-	left=
-	[ $n_shipper -ge "$KILLS" ] || left="$left shipper"
-	[ $n_server -ge "$KILLS" ] || left="$left server"
-	[ $n_both -ge "$KILLS" ] || left="$left both"
-	[ $n_program -ge "$KILLS" ] || left="$left program"
-	[ $n_cut -ge "$KILLS" ] || left="$left connection"
-	[ -n "$left" ] && [ $(($(date +%s) - started)) -lt "${LONGEST:-86400}" ] || break
-	# shellcheck disable=SC2086 # one word for each
-	set -- $left
-	random $#
-	shift "$r"
-	what=$1
+while draw shipper server both program connection; do
 	{ [ -n "$shipper" ] && kill -0 $shipper 2>/dev/null; } || ship_any
 	random 1500
 	sleep "$((r / 1000)).$(printf %03d $((r % 1000)))"
@@ -153,15 +140,7 @@ while :; do
 	shipper) shipper_kill ;;
 	server) server_again ;;
 	both)
-		random 2
-		if [ "$r" = 0 ]; then
-			kill -9 "$server" $shipper 2>/dev/null
-		else
-			kill -9 $shipper "$server" 2>/dev/null
-		fi
-		wait $shipper 2>/dev/null
-		shipper=
-		server_kill
+		both_kill
 		n_both=$((n_both + 1))
 		server_start 7>&- || exit 1
 		;;
@@ -179,7 +158,7 @@ while :; do
 			sleep 0.05
 			i=$((i + 1))
 		done
-		[ -e cut ] || n_cut=$((n_cut + 1))
+		[ -e cut ] || n_connection=$((n_connection + 1))
 		;;
 	esac
 	is "double after $what" "$(ask "SELECT count() - uniqExact(trace, stream, idx) FROM ktr.events WHERE ts > (toUInt32(now()) - 60) * 1000000000")" 0

@@ -110,14 +110,7 @@ kill_one() {
 	shipper) shipper_kill; pause "$AWAY"; shipper_start ;;
 	server) server_kill; pause "$AWAY"; server_start 7>&- || exit 1 ;;
 	both)
-		random 2
-		if [ "$r" = 0 ]; then
-			kill -9 "$server" $shipper 2>/dev/null
-		else
-			kill -9 $shipper "$server" 2>/dev/null
-		fi
-		shipper_kill
-		server_kill
+		both_kill
 		pause "$AWAY"
 		shipper_start
 		pause "$AWAY"
@@ -126,7 +119,6 @@ kill_one() {
 	connection) kill -STOP "$proxy"; pause "$AWAY"; kill -CONT "$proxy" ;;
 	esac
 }
-uuid() { sed -n '1s/.*"uuid":"\([0-9a-f]*\)".*/\1/p' "$1/ktr/info.jsonl" | sed 's/\(.\{8\}\)\(....\)\(....\)\(....\)/\1-\2-\3-\4-/'; }
 # settle: the program ends, and what is left of its trace goes
 settle() {
 	exec 7>&-
@@ -172,21 +164,11 @@ is "$trace: unshipped, where the server alone was killed" "$n_unshipped" 0
 n_shipper=0 n_server=0 n_both=0 n_connection=0 n_round=0
 trace_start all
 shipper_start
-while :; do
-	left=
-	[ $n_shipper -ge "$KILLS" ] || left="$left shipper"
-	[ $n_server -ge "$KILLS" ] || left="$left server"
-	[ $n_both -ge "$KILLS" ] || left="$left both"
-	[ $n_connection -ge "$KILLS" ] || left="$left connection"
-	[ -n "$left" ] && [ $(($(date +%s) - started)) -lt "${LONGEST:-86400}" ] || break
-	# shellcheck disable=SC2086 # one word for each
-	set -- $left
-	random $#
-	shift "$r"
+while draw shipper server both connection; do
 	pause 1500
 	kill -0 $shipper 2>/dev/null || fail "the shipper ended: $(tail -n 1 log)"
-	kill_one "$1"
-	eval "n_$1=\$((n_$1 + 1))"
+	kill_one "$what"
+	eval "n_$what=\$((n_$what + 1))"
 	n_round=$((n_round + 1))
 	[ $((n_round % 10)) != 0 ] || { settle; trace_start all; shipper_start; }
 done
