@@ -32,7 +32,50 @@ time_t time(time_t *to)
 	return t.tv_sec;
 }
 C
-$cc -O2 -shared -fPIC "$dir/clock.c" -o "$dir/clock.so" || exit 1
+cat >"$dir/disk.c" <<'C'
+/* A disk that takes nothing directly: DISK=fcntl says so at once, DISK=write when half has been written. The file "hit" is left. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int direct_fd = -1, n_writes;
+static int refuse(void)
+{
+	close(open("hit", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	errno = EINVAL;
+	return -1;
+}
+int fcntl(int fd, int what, ...)
+{
+	va_list list;
+	long with;
+
+	va_start(list, what);
+	with = va_arg(list, long);
+	va_end(list);
+	if (what == F_SETFL && with & O_DIRECT && strcmp(getenv("DISK"), "fcntl") == 0)
+		return refuse();
+	if (what == F_SETFL) {
+		direct_fd = with & O_DIRECT ? fd : -1;
+		n_writes = 0;
+	}
+	return (int)syscall(SYS_fcntl, fd, what, with);
+}
+int fcntl64(int fd, int what, ...) __attribute__((alias("fcntl")));
+ssize_t write(int fd, const void *from, size_t n)
+{
+	if (fd == direct_fd && n_writes++)
+		return refuse();
+	return syscall(SYS_write, fd, from, fd == direct_fd ? n / 2 & ~4095ul : n);
+}
+C
+for name in clock disk; do
+	$cc -O2 -shared -fPIC "$dir/$name.c" -o "$dir/$name.so" || exit 1
+done
 cd "$dir" || exit 1
 KTR_MASK=all KTR_FILE=trace ./flood 20000 >/dev/null || fail "the program failed"
 n_events=$("$ktr" report --json trace 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])')
@@ -73,6 +116,16 @@ once "over HTTPS"
 "$ktr" fleet basis --ca ours.pem $to >out 2>err || fail "ktr fleet over HTTPS: $(cat err)"
 
 to=
+
+# What holds the batches takes nothing directly.
+for disk in fcntl write; do
+	ask "ALTER TABLE ktr.events DROP PARTITION $(date -u +%Y%m%d)"
+	rm -rf state hit
+	DISK=$disk LD_PRELOAD=$dir/disk.so "$ktr" ship --to "$url" --state state --host web01 --again trace 2>err ||
+		fail "nothing directly, by $disk: $(cat err)"
+	[ -e hit ] || fail "nothing directly, by $disk: nobody asked"
+	once "nothing directly, by $disk"
+done
 
 # Clocks: it is said.
 ship --database clock --create trace || fail "a database of its own: $(cat err)"
