@@ -163,3 +163,4 @@ for row, way, what, limit in LIMITS:
          what, limit)
 hold("heap: 512k", "python", statistics.median(on / off for _, off, on in python), "of no samples", PYTHON_LIMIT)
 print("all limits hold" if not missed else f"{missed} of {len(LIMITS) + 1} limits are missed")
+sys.exit(missed > 0)

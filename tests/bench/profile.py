@@ -120,3 +120,4 @@ if perf_empty:
     begin = statistics.median(medians(of)[2] for of in perf_own.values())
     print(f"\nktr's threads, until the second after the program began, once: {begin / 1e6:.1f} ms\n")
 print(f"of the signal alone, and of such samples, {LIMIT} x at most: " + ("all limits hold" if not missed else f"{missed} are missed"))
+sys.exit(missed > 0)
