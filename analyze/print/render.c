@@ -318,12 +318,27 @@ static void render_stack(struct render_out *out, const struct ktr_event *event,
 	}
 }
 
-/* The row of a state and its kin. An id that names its group says it all. */
+/* Is the group to be said before the id? An id that names its group says it all. */
+static inline int render_row_has_name(const struct ktr__render_step *step, const struct ktr_event_bytes *id)
+{
+	return id->is_null || id->n_bytes < step->length || memcmp(id->bytes, step->text, step->length) != 0;
+}
+
+static char *render_row_name(char *at, const struct ktr__render_step *step, const struct ktr_event_bytes *id)
+{
+	if (!render_row_has_name(step, id))
+		return at;
+	memcpy(at, step->text, step->length);
+	at[step->length] = ' ';
+	return at + step->length + 1;
+}
+
+/* The row of a state and its kin. */
 static void render_row(struct render_out *out, const struct ktr__render_step *step, const struct ktr_event *event)
 {
 	const struct ktr_event_bytes *id = &event->str[step->arg];
 
-	if (id->is_null || id->n_bytes < step->length || memcmp(id->bytes, step->text, step->length) != 0) {
+	if (render_row_has_name(step, id)) {
 		render_put(out, step->text, step->length);
 		render_put(out, " ", 1);
 	}
@@ -429,6 +444,9 @@ static char *render_simple(char *at, const struct ktr__render_step *step, unsign
 			ktr__copy(at, first, (size_t)(digits + sizeof(digits) - first));
 			at += digits + sizeof(digits) - first;
 			break;
+		case KTR__RENDER_ROW:
+			at = render_row_name(at, step, &event->str[step->arg]);
+			__attribute__((fallthrough));
 		default:
 			str = &event->str[step->arg];
 			if (str->is_null) {

@@ -240,8 +240,9 @@ static int render_plan_is_simple(const struct ktr_reader_site *site, const struc
 
 	*n_bytes = KTR__RENDER_PIECE;
 	for (unsigned i = 0; i < n; i++) {
-		is_simple &= step[i].op <= KTR__RENDER_STRING;
-		*n_bytes += step[i].op == KTR__RENDER_TEXT ? step[i].length : RENDER_PLAN_MOST;
+		is_simple &= step[i].op <= KTR__RENDER_STRING || step[i].op == KTR__RENDER_ROW;
+		*n_bytes += step[i].op != KTR__RENDER_TEXT ? RENDER_PLAN_MOST : 0;
+		*n_bytes += step[i].op == KTR__RENDER_TEXT || step[i].op == KTR__RENDER_ROW ? step[i].length : 0;
 	}
 	for (unsigned i = 0; i < site->n_args; i++)
 		is_simple &= site->arg[i].type != KTR_ARG_STACK;
@@ -259,7 +260,8 @@ static void render_plan_simple(const struct ktr_reader_site *site, struct ktr__r
 		render->n_simple = n_said;
 	render->is_plain = render->is_simple;
 	for (const struct ktr__render_step *step = render->step; step < render->step + n; step++)
-		render->is_plain &= step->op != KTR__RENDER_TEXT || ktr__utf8_is_plain(step->text, step->length);
+		if (step->op == KTR__RENDER_TEXT || step->op == KTR__RENDER_ROW)
+			render->is_plain &= ktr__utf8_is_plain(step->text, step->length);
 }
 
 int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)

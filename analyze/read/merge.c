@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A binary heap of cursors by key, then number. Keys are copied into the heap, so that a comparison
- * touches no cursor. Runs of events of one ring cost one look at the two leaves below the front.
+ * touches no cursor. Runs of events of one ring cost one comparison each, with what is next to come to the front.
  */
 #include "analyze/read/merge.h"
 
@@ -26,8 +26,23 @@ static inline int merge_before(const struct ktr__merge_leaf *a, const struct ktr
 	return a->key < b->key || (a->key == b->key && a->number < b->number);
 }
 
+/* What is next to come to the front is one of the two leaves below it. */
+static void merge_look(struct ktr__merge *merge)
+{
+	const struct ktr__merge_leaf *leaf = &merge->heap[1];
+
+	merge->next_key = UINT64_MAX;
+	merge->next_number = UINT32_MAX;
+	if (merge->n < 2)
+		return;
+	if (merge->n > 2 && merge_before(&merge->heap[2], leaf))
+		leaf = &merge->heap[2];
+	merge->next_key = leaf->key;
+	merge->next_number = leaf->number;
+}
+
 /* Lets the front sink to its place. */
-static void merge_sink(struct ktr__merge *merge)
+void ktr__merge_sink(struct ktr__merge *merge)
 {
 	struct ktr__merge_leaf leaf = merge->heap[0];
 	unsigned at = 0, child;
@@ -42,6 +57,7 @@ static void merge_sink(struct ktr__merge *merge)
 		at = child;
 	}
 	merge->heap[at] = leaf;
+	merge_look(merge);
 }
 
 void ktr__merge_add(struct ktr__merge *merge, struct ktr__cursor *cursor, uint32_t number)
@@ -54,17 +70,12 @@ void ktr__merge_add(struct ktr__merge *merge, struct ktr__cursor *cursor, uint32
 		at = (at - 1) / 2;
 	}
 	merge->heap[at] = leaf;
-}
-
-void ktr__merge_replace(struct ktr__merge *merge)
-{
-	merge->heap[0].key = merge->heap[0].cursor->key;
-	merge_sink(merge);
+	merge_look(merge);
 }
 
 void ktr__merge_remove(struct ktr__merge *merge)
 {
 	merge->heap[0] = merge->heap[--merge->n];
 	if (merge->n)
-		merge_sink(merge);
+		ktr__merge_sink(merge);
 }

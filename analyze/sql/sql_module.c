@@ -182,7 +182,8 @@ static inline const void *sql_module_record(const struct ktr__sql_cursor *cursor
 	return of == KTR__FIELD_SITE ? (const void *)cursor->event.site : cursor->event.thread;
 }
 
-static void sql_module_field(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
+static __attribute__((noinline)) void sql_module_field(struct ktr__sql_cursor *cursor, sqlite3_context *to,
+						       int column)
 {
 	const struct ktr__field field = cursor->kind->column[column].field;
 	const struct ktr_reader_info *info;
@@ -207,7 +208,7 @@ static void sql_module_field(struct ktr__sql_cursor *cursor, sqlite3_context *to
 static inline int sql_module_ask(struct ktr__sql_cursor *cursor)
 {
 	cursor->is_asked = 1;
-	return cursor->is_ahead ? cursor->kind->back(cursor) : SQLITE_OK;
+	return __builtin_expect(cursor->is_ahead, 0) ? cursor->kind->back(cursor) : SQLITE_OK;
 }
 
 static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)

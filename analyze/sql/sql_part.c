@@ -138,7 +138,7 @@ static uint64_t part_place(const struct ktr__sql_part *part, const struct ktr_ev
 }
 
 /* The list of an event's group, a new one where it is the first. NULL without memory. */
-static struct ktr__sql_list *part_list(struct ktr__sql_part *part, const struct ktr_event *event)
+static struct ktr__sql_list *part_find(struct ktr__sql_part *part, const struct ktr_event *event)
 {
 	uint32_t site = event->site->id, thread = event->thread->id, *place;
 
@@ -157,6 +157,27 @@ static struct ktr__sql_list *part_list(struct ktr__sql_part *part, const struct 
 	ktr__spill_lists(&part->spill, part->n_lists);
 	part->list[*place - 1].like = *event;
 	return &part->list[*place - 1];
+}
+
+/* Does the event belong where the last one did? One of the same call site, thread and CPU does. */
+static inline int part_is_like_last(const struct ktr__sql_part *part, const struct ktr_event *event)
+{
+	unsigned by = part->grouping.by_parts;
+
+	return part->last && (!(by & KTR__SQL_OF_SITE) || event->site == part->last_site) &&
+	       (!(by & KTR__SQL_OF_THREAD) || event->thread == part->last_thread) &&
+	       (!(by & KTR__SQL_OF_CPU) || event->cpu == part->last_cpu) && !(by & KTR__SQL_OF_FLAGS);
+}
+
+static inline struct ktr__sql_list *part_list(struct ktr__sql_part *part, const struct ktr_event *event)
+{
+	if (!part_is_like_last(part, event)) {
+		part->last = part_find(part, event);
+		part->last_site = event->site;
+		part->last_thread = event->thread;
+		part->last_cpu = event->cpu;
+	}
+	return part->last;
 }
 
 int ktr__sql_part_order(const struct ktr__sql_grouping *grouping, const struct ktr__sql_list *a,
@@ -185,6 +206,8 @@ static inline uint64_t part_get(const uint8_t **at)
 	uint64_t number = 0;
 	unsigned shift = 0;
 
+	if (**at <= 127) /* most are */
+		return *(*at)++;
 	for (; **at > 127; shift += 7)
 		number |= (uint64_t)(*(*at)++ & 127) << shift;
 	return number | (uint64_t)*(*at)++ << shift;
@@ -247,12 +270,13 @@ int ktr__sql_part_add(struct ktr__sql_part *part, const struct ktr_event *event)
 	return 0;
 }
 
-static void part_get_args(const struct ktr__sql_part *part, const uint8_t **at, struct ktr_event *event)
+static inline const uint8_t *part_get_args(const struct ktr__sql_part *part, const uint8_t *at,
+					   struct ktr_event *event)
 {
 	for (unsigned left = part->grouping.args & ((1u << event->site->n_args) - 1); left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
 		struct ktr_event_bytes *str = &event->str[i];
-		uint64_t number = part_get(at);
+		uint64_t number = part_get(&at);
 
 		if (!(event->site->in_str >> i & 1)) {
 			event->arg[i] = number >> 1 ^ -(number & 1);
@@ -261,33 +285,36 @@ static void part_get_args(const struct ktr__sql_part *part, const uint8_t **at, 
 		str->is_null = number & 1;
 		str->cut = number >> 1 & 1;
 		str->n_bytes = (uint32_t)(number >> 2);
-		str->bytes = (const char *)*at;
-		*at += str->n_bytes;
+		str->bytes = (const char *)at;
+		at += str->n_bytes;
 	}
+	return at;
 }
 
-static void part_get_row(struct ktr__sql_part *part, struct ktr_event *event)
+static inline void part_get_row(struct ktr__sql_part *part, struct ktr_event *event)
 {
-	const uint8_t **at = &part->row;
+	unsigned keeps = part->grouping.keeps;
+	const uint8_t *at = part->row;
 
-	if (part->grouping.keeps & KTR__SQL_OF_SITE)
-		event->site = ktr__tables_by_id(part->tables, (uint32_t)part_get(at));
-	if (part->grouping.keeps & KTR__SQL_OF_THREAD)
-		event->thread = ktr__tables_by_row(part->tables, (uint32_t)part_get(at));
-	if (part->grouping.keeps & KTR__SQL_OF_CPU)
-		event->cpu = (uint32_t)part_get(at);
-	if (part->grouping.keeps & KTR__SQL_OF_FLAGS) {
-		event->keep = **at & 1;
-		event->approx = *(*at)++ >> 1 & 1;
+	if (keeps & KTR__SQL_OF_SITE)
+		event->site = ktr__tables_by_id(part->tables, (uint32_t)part_get(&at));
+	if (keeps & KTR__SQL_OF_THREAD)
+		event->thread = ktr__tables_by_row(part->tables, (uint32_t)part_get(&at));
+	if (keeps & KTR__SQL_OF_CPU)
+		event->cpu = (uint32_t)part_get(&at);
+	if (keeps & KTR__SQL_OF_FLAGS) {
+		event->keep = *at & 1;
+		event->approx = *at++ >> 1 & 1;
 	}
-	if (part->grouping.keeps & KTR__SQL_OF_TIME)
-		event->time_ns += part_get(at);
-	if (part->grouping.keeps & KTR__SQL_OF_INDEX)
-		event->index = part_get(at);
+	if (keeps & KTR__SQL_OF_TIME)
+		event->time_ns += part_get(&at);
+	if (keeps & KTR__SQL_OF_INDEX)
+		event->index = part_get(&at);
 	if (part->grouping.args)
-		part_get_args(part, at, event);
+		at = part_get_args(part, at, event);
 	else
-		++*at;
+		at++;
+	part->row = at;
 }
 
 int ktr__sql_part_next(struct ktr__sql_part *part, uint32_t i, int is_first, struct ktr_event *event)

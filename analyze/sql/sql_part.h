@@ -59,6 +59,10 @@ struct ktr__sql_part {
 	uint32_t *place; /* owned, by what leads to it: 1 + the number of the group's list; 0: none yet */
 	struct ktr__sql_list *list; /* owned */
 	uint32_t n_lists, list_room;
+	struct ktr__sql_list *last; /* that of the last event, whose these are; NULL: none yet */
+	const struct ktr_reader_site *last_site;
+	const struct ktr_reader_thread *last_thread;
+	uint32_t last_cpu;
 	const uint8_t *row, *end; /* of a list that is being taken out */
 };
 

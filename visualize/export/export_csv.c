@@ -6,7 +6,8 @@
  *
  * A field of text that begins like a formula of a spreadsheet has a quote (') in front.
  *
- * What never changes of a call site or of a thread is written once, and kept as text.
+ * What never changes of a call site or of a thread is written once, and kept as text; the lines of most call sites
+ * are steps (csv_line.h), if the event's strings can stand as they are.
  */
 #include "analyze/print/out.h"
 #include "analyze/print/render.h"
@@ -15,6 +16,7 @@
 #include "conf/kit/array.h"
 #include "conf/kit/decimal.h"
 #include "conf/kit/utf8.h"
+#include "visualize/export/csv_line.h"
 #include "visualize/export/export_args.h"
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
@@ -25,15 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CSV_FIELD 2048 /* [bytes] of what is shown of a text */
-#define CSV_PIECE 64   /* [bytes] Texts that are kept have so many after them: most are copied at once */
+#define CSV_FIELD KTR__CSV_FIELD
+#define CSV_PIECE KTR__CSV_PIECE
 
 /* What a site's lines have in common; owned texts. */
 struct csv_site {
 	char *place; /* its columns from kind to group, with the comma after them */
 	char *names; /* of its arguments, between commas */
 	size_t n_place, n_names;
-	int is_easy; /* its message can stand in a field as it is, if its strings can */
+	struct ktr__csv_line *line; /* owned; NULL: there is none */
 };
 
 struct csv_thread {
@@ -68,35 +70,25 @@ static void csv_quoted(struct ktr__out *out, const char *bytes, size_t n)
 	ktr__out_char(out, '"');
 }
 
-/* 0: none of eight bytes is a comma or a quote. */
-static inline uint64_t csv_odd_word(uint64_t word)
-{
-	return ktr__utf8_equal(word, ',') | ktr__utf8_equal(word, '"');
-}
-
-/* 0: nor is one no printable ASCII. */
+/* 0: none of eight bytes is a comma, a quote or no printable ASCII. */
 static inline uint64_t csv_uneasy_word(uint64_t word)
 {
-	return ktr__utf8_unplain(word) | csv_odd_word(word);
+	const uint64_t ones = 0x0101010101010101u;
+	/* Of ASCII what differs has no top bit: only taking one from nothing sets it. */
+	uint64_t odd = ((word ^ ones * ',') - ones) | ((word ^ ones * '"') - ones);
+
+	return ktr__utf8_unplain(word) | (odd & ones * 0x80);
 }
 
 static int csv_is_odd(const char *bytes, size_t n)
 {
-	return ktr__utf8_any(bytes, n, csv_odd_word) != 0;
+	return ktr__utf8_any(bytes, n, ktr__csv_odd_word) != 0;
 }
 
 /* Can they stand in a field as they are, if they do not begin like a formula? */
 static inline int csv_is_easy(const char *bytes, size_t n)
 {
 	return !ktr__utf8_any(bytes, n, csv_uneasy_word);
-}
-
-/* What begins so is no formula; what does not may be one. */
-static inline int csv_begins_well(const char *bytes, size_t n)
-{
-	const uint64_t signs = 1ull << '=' | 1ull << '+' | 1ull << '-' | 1ull << '\t' | 1ull << '\r';
-
-	return n == 0 || bytes[0] > '@' || (bytes[0] >= 0 && bytes[0] < '@' && !(signs >> bytes[0] & 1));
 }
 
 /* A field of clean bytes. */
@@ -123,7 +115,7 @@ static void csv_odd(struct ktr__out *out, const char *bytes, size_t n)
 static void csv_clean(struct ktr__out *out, const char *bytes, size_t n)
 {
 	n = n < CSV_FIELD ? n : CSV_FIELD;
-	if (csv_begins_well(bytes, n) && csv_is_easy(bytes, n))
+	if (ktr__csv_begins_well(bytes, n) && csv_is_easy(bytes, n))
 		ktr__out_bytes(out, bytes, n);
 	else if (ktr__utf8_plain(bytes, n) == n && !ktr__utf8_is_formula(bytes, n))
 		csv_put(out, bytes, n);
@@ -164,7 +156,7 @@ static inline void csv_value(struct ktr__export *e, const struct ktr_event *even
 		csv_stack(e, event, i);
 	else if (type != KTR_ARG_STR)
 		out->n += ktr__export_digits(out->buffer + out->n, event, i);
-	else if (easy >> i & 1 && csv_begins_well(str->bytes, str->n_bytes))
+	else if (easy >> i & 1 && ktr__csv_begins_well(str->bytes, str->n_bytes))
 		ktr__out_bytes(out, str->bytes, str->n_bytes);
 	else if (!str->is_null)
 		csv_clean(out, str->bytes, str->n_bytes);
@@ -228,21 +220,6 @@ static void csv_names(struct ktr__out *out, const struct ktr_reader_site *site)
 	ktr__out_char(out, ',');
 }
 
-/* Nothing that is odd comes from its format, which does not begin with an argument, nor like a formula. */
-static int csv_site_is_easy(const struct ktr_reader_site *site)
-{
-	const struct ktr__render *render = site->render;
-
-	if (!render || !render->is_plain || !render->n_steps || render->step[0].op != KTR__RENDER_TEXT ||
-	    !csv_begins_well(render->step[0].text, render->step[0].length))
-		return 0;
-	for (unsigned i = 0; i < render->n_steps; i++)
-		if (render->step[i].op == KTR__RENDER_TEXT &&
-		    csv_is_odd(render->step[i].text, render->step[i].length))
-			return 0;
-	return 1;
-}
-
 /* NULL without memory. */
 static const struct csv_site *csv_site(struct csv *csv, struct ktr__out *out, const struct ktr_reader_site *site)
 {
@@ -264,10 +241,11 @@ static const struct csv_site *csv_site(struct csv *csv, struct ktr__out *out, co
 	s->place = csv_keep(out, from);
 	csv_names(out, site);
 	s->names = csv_keep(out, from);
-	s->is_easy = csv_site_is_easy(site);
 	s->n_place = s->place ? strlen(s->place) : 0;
 	s->n_names = s->names ? strlen(s->names) : 0;
-	return s->place != NULL && s->names != NULL ? s : NULL;
+	if (s->place == NULL || s->names == NULL || ktr__csv_line_new(&s->line, site, s->place, s->names) != 0)
+		return NULL;
+	return s;
 }
 
 /* NULL without memory. */
@@ -308,15 +286,15 @@ static void csv_time(struct csv *csv, struct ktr__out *out, uint64_t ns)
 	out->n = (size_t)(end - out->buffer);
 }
 
-/* Most are made where they stay. easy: all of it, is as known beforehand. */
-static inline void csv_message(struct ktr__out *out, const struct ktr_event *event, int easy)
+/* Most are made where they stay. */
+static void csv_message(struct ktr__out *out, const struct ktr_event *event)
 {
 	char *text = out->buffer + out->n, copy[CSV_FIELD];
 	size_t n = ktr_event_text(event, text, CSV_FIELD);
 
 	if (n >= CSV_FIELD)
 		n = CSV_FIELD - 1;
-	if (easy || (csv_begins_well(text, n) && csv_is_easy(text, n))) {
+	if (ktr__csv_begins_well(text, n) && csv_is_easy(text, n)) {
 		out->n += n;
 		return;
 	}
@@ -324,24 +302,16 @@ static inline void csv_message(struct ktr__out *out, const struct ktr_event *eve
 	csv_clean(out, copy, n);
 }
 
-static int csv_event(struct ktr__export *e, const struct ktr_event *event)
+/* What follows the thread, of an event that has to be looked at. */
+static void csv_rest(struct ktr__export *e, const struct ktr_event *event, const struct csv_site *site,
+		     unsigned easy)
 {
 	static const char end[32] = ",,,,,\r\n"; /* longer, so that it can be copied as words */
-	struct csv *csv = e->data;
+	unsigned n_args = event->site->n_args, n_missing = KTR_ARGS_MAX - (n_args ? n_args : 1);
 	struct ktr__out *out = e->out;
-	int rc = ktr__export_line(e);
-	const struct csv_site *site = rc ? NULL : csv_site(csv, out, event->site);
-	const struct csv_thread *thread = rc ? NULL : csv_thread(csv, out, event->thread);
-	unsigned easy, n_args = event->site->n_args, n_missing = KTR_ARGS_MAX - (n_args ? n_args : 1);
 
-	if (rc != 0 || site == NULL || thread == NULL)
-		return rc != 0 ? rc : -ENOMEM;
-	csv_time(csv, out, event->time_ns);
-	csv_u64(out, event->cpu);
-	csv_again(out, thread->text, thread->n);
 	csv_again(out, site->place, site->n_place);
-	easy = csv_easy(event);
-	csv_message(out, event, site->is_easy && easy == event->site->in_str);
+	csv_message(out, event);
 	csv_again(out, site->names, site->n_names);
 	for (unsigned i = 0; i < n_args; i++) {
 		if (i > 0)
@@ -349,6 +319,30 @@ static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 		csv_value(e, event, i, easy);
 	}
 	ktr__out_bytes(out, end + KTR_ARGS_MAX - 1 - n_missing, n_missing + 2);
+}
+
+static int csv_event(struct ktr__export *e, const struct ktr_event *event)
+{
+	struct csv *csv = e->data;
+	struct ktr__out *out = e->out;
+	int rc = ktr__export_line(e);
+	const struct csv_site *site = rc ? NULL : csv_site(csv, out, event->site);
+	const struct csv_thread *thread = rc ? NULL : csv_thread(csv, out, event->thread);
+	unsigned easy;
+	char *end;
+
+	if (rc != 0 || site == NULL || thread == NULL)
+		return rc != 0 ? rc : -ENOMEM;
+	csv_time(csv, out, event->time_ns);
+	csv_u64(out, event->cpu);
+	csv_again(out, thread->text, thread->n);
+	easy = csv_easy(event);
+	if (site->line == NULL || easy != event->site->in_str || !ktr__csv_line_fits(site->line, event)) {
+		csv_rest(e, event, site, easy);
+		return 0;
+	}
+	end = ktr__csv_line_put(site->line, event, out->buffer + out->n);
+	out->n = (size_t)(end - out->buffer);
 	return 0;
 }
 
@@ -374,6 +368,7 @@ static void csv_free(struct ktr__export *e)
 	for (uint32_t i = 0; i < csv->n_sites; i++) {
 		free(csv->site[i].place);
 		free(csv->site[i].names);
+		free(csv->site[i].line);
 	}
 	for (uint32_t i = 0; i < csv->n_threads; i++)
 		free(csv->thread[i].text);
