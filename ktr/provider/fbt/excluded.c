@@ -132,7 +132,8 @@ bool ktr__fbt_excluded_are_libc(void)
 		if (excluded_list[i].at == (void (*)(void))calloc)
 			continue;
 		/* Some are the agent's, which stands before the C library and hands on to it. */
-		if (at && !excluded_within(&objects[EXCLUDED_LIBC], at) && !excluded_within(&objects[EXCLUDED_OURS], at))
+		if (at && !excluded_within(&objects[EXCLUDED_LIBC], at) &&
+		    !excluded_within(&objects[EXCLUDED_OURS], at))
 			return false;
 	}
 	return true;
