@@ -104,11 +104,12 @@ static int excluded_find(struct dl_phdr_info *info, size_t size, void *context)
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + part->p_vaddr;
 
 		if (part->p_type != PT_LOAD)
 			continue;
-		found.low = info->dlpi_addr + part->p_vaddr < found.low ? info->dlpi_addr + part->p_vaddr : found.low;
-		found.high = info->dlpi_addr + part->p_vaddr + part->p_memsz;
+		found.low = at < found.low ? at : found.low;
+		found.high = at + part->p_memsz;
 	}
 	/* The program itself has no name: one that is linked statically, or has the library in it. */
 	for (int i = 0; i < EXCLUDED_OBJECTS && *info->dlpi_name; i++)
