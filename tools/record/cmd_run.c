@@ -608,6 +608,8 @@ int run_program(struct run *run, char **program)
 	if (run->agent && run_has_trace(run))
 		run_code_keep(run->command, run->path);
 	run_summary(run);
+	if (!run->children && !run->profile && run_has_trace(run))
+		run_agent_say(&run->preload, run->program[0]);
 	if (!held)
 		run_trigger_end(run);
 	if (WIFSIGNALED(run->status))
