@@ -15,9 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of ktr run: the program was not found, or could not be run. */
-#define RUN_NOT_RUN   126
-#define RUN_NOT_FOUND 127
+/* Of ktr run: the program could not be run. */
+#define RUN_NOT_RUN 126
 
 static void run_become(const char *option, const char *value, char **program)
 {
@@ -37,8 +36,17 @@ static void run_become(const char *option, const char *value, char **program)
 	execv("/proc/self/exe", args);
 }
 
+/* The trace that is there, or nothing. */
+static struct stat run_trace(void)
+{
+	struct stat st;
+
+	return lstat(FIND_TRACE, &st) == 0 ? st : (struct stat){ 0 };
+}
+
 int agent_run(const char *command, const char *option, const char *value, char **program)
 {
+	struct stat before = run_trace(), after;
 	void (*interrupted)(int), (*quit)(int);
 	int status = 0;
 	pid_t child = fork();
@@ -55,9 +63,9 @@ int agent_run(const char *command, const char *option, const char *value, char *
 		;
 	signal(SIGINT, interrupted);
 	signal(SIGQUIT, quit);
-	if (WIFEXITED(status) && (WEXITSTATUS(status) == RUN_NOT_RUN || WEXITSTATUS(status) == RUN_NOT_FOUND))
-		return 1; /* it has said why */
-	return 0;
+	after = run_trace();
+	/* Without a trace of its own it has said why. The exit status is the program's, which may be any. */
+	return !after.st_ino || (after.st_ino == before.st_ino && after.st_dev == before.st_dev);
 }
 
 /* "ktr WORD ...", whose exit status is returned. */

@@ -159,10 +159,16 @@ static int symtab_room(struct symtab_open *o, size_t n_name)
 	return ktr__array_grow(&to->names, &o->name_room, (uint32_t)(to->n_names + n_name), 1);
 }
 
+/* Without a version, as in write@GLIBC_2.2.5 and write@@GLIBC_2.34: that says which of them a linker is to take. */
+static size_t symtab_name_length(const char *name)
+{
+	return *name == '@' ? strlen(name) : strcspn(name, "@");
+}
+
 static int symtab_add(struct symtab_open *o, const GElf_Sym *sym, uint64_t address,
 		      const char *name)
 {
-	size_t n_name = strlen(name) + 1;
+	size_t n_name = symtab_name_length(name) + 1;
 	struct ktr__symtab *to = o->to;
 	int rc = symtab_room(o, n_name);
 
@@ -174,7 +180,8 @@ static int symtab_add(struct symtab_open *o, const GElf_Sym *sym, uint64_t addre
 		.name = (uint32_t)to->n_names,
 		.rank = symtab_rank(sym, name),
 	};
-	memcpy(to->names + to->n_names, name, n_name);
+	memcpy(to->names + to->n_names, name, n_name - 1);
+	to->names[to->n_names + n_name - 1] = '\0';
 	to->n_names += n_name;
 	return 0;
 }

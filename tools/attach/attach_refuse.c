@@ -65,9 +65,8 @@ static int refuse_place(const struct attach_facts *facts, struct ktr_error *err)
 	if (facts->uid != facts->our_uid)
 		return ktr_error_set(
 			err, EPERM,
-			"it is user %ld's, and its session would be, too: sudo -u '#%ld' ktr attach "
-			"-p %d",
-			facts->uid, facts->uid, pid);
+			"it is user %ld's, and its session would be, too: run this by sudo -u '#%ld'", facts->uid,
+			facts->uid);
 	if (facts->other_user)
 		return ktr_error_set(
 			err, EXDEV,

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -138,6 +139,26 @@ static const char *lockstat_kinds(const struct lockstat *c, char kinds[64])
 }
 
 /* To a file, or where others go. 0 or 1 after a complaint. */
+/* As text or JSON; where there is nothing to be said of locks, that. */
+static int lockstat_say(const struct lockstat *c, const struct ktr__locks *locks, FILE *to)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *all = open_memstream(&text, &n);
+	int rc;
+
+	if (!all)
+		return -ENOMEM;
+	rc = lockstat_print(c, locks, all);
+	if (fclose(all))
+		rc = -ENOMEM;
+	fwrite(text, 1, rc ? 0 : n, to);
+	if (!rc && !n && !locks->rows.n)
+		fprintf(to, "no thread waited for a lock, nor did anything else with one that was recorded\n");
+	free(text);
+	return rc;
+}
+
 static int lockstat_write(const struct lockstat *c, const struct ktr__locks *locks)
 {
 	FILE *to = c->output ? fopen(c->output, "we") : stdout;
@@ -145,7 +166,7 @@ static int lockstat_write(const struct lockstat *c, const struct ktr__locks *loc
 
 	if (!to)
 		return fail(c->walk.find.command, "%s: %s", c->output, strerror(errno));
-	rc = lockstat_print(c, locks, to);
+	rc = lockstat_say(c, locks, to);
 	if (rc == -ENOMEM)
 		fail(c->walk.find.command, "no memory");
 	bad = ferror(to);

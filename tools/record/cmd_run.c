@@ -96,19 +96,6 @@ static int run_path(struct run *run)
 	return 0;
 }
 
-/* The directory that the trace goes into is looked at before the program has run for nothing. */
-static int run_check_output(const struct run *run)
-{
-	char dir[PATH_MAX], *slash;
-
-	snprintf(dir, sizeof(dir), "%s", run->path);
-	slash = strrchr(dir, '/');
-	slash[slash == dir] = '\0';
-	if (access(dir, W_OK | X_OK) == 0)
-		return 0;
-	return fail(run->command, "-o %s: %s: %s", run->trace, dir, strerror(errno));
-}
-
 /* Compiles a trigger. The program has not started: its classes are not known, nor its call sites. */
 static int run_trigger(void *at, const char *what, const char *text, char **argv)
 {
@@ -173,7 +160,10 @@ static int run_check(struct run *run)
 				    &run->preload);
 	if (!rc)
 		rc = run_path(run);
-	return rc ? rc : run_check_output(run);
+	if (!rc)
+		rc = run_check_output(run->command, run->trace, run->path);
+	/* A session that has a name may be the one whose trace is written. */
+	return rc || run->session ? rc : run_check_unwritten(run->command, run->trace, run->path);
 }
 
 /*
@@ -375,29 +365,42 @@ static unsigned run_older(const struct run *run)
 	return n;
 }
 
+/* Does the text begin with the trace's name? */
+static int run_says_trace(const struct run *run, const char *text)
+{
+	const char *name = strrchr(run->path, '/') + 1;
+	size_t n = strlen(name);
+
+	return strncmp(text, name, n) == 0 && text[n] == ':';
+}
+
 /*
  * What a killed program's writer had not written yet is still in the rings of the session; of one that was killed
  * early, all of it; and what threads recorded while their process ended. The one place where both are at hand: they
- * are joined here, within the limits that the writers had. Returns how many events that were, if the session stays.
+ * are joined here, within the limits that the writers had. Returns how many events that were, if the session stays;
+ * or -1 where the trace of that name is another session's.
  */
-static uint64_t run_join(const struct run *run)
+static int64_t run_join(const struct run *run)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__drain_stats stats = { 0 };
 	char path[PATH_MAX];
 	const char *name;
+	int rc, says;
 
 	if (!run_leftover(run, path))
 		return 0;
-	if (save_left(run->path, path, run_has_trace(run), &stats, &err) == 0 || stats.limit)
-		return access(path, F_OK) == 0 ? stats.events : 0;
+	rc = save_left(run->path, path, run_has_trace(run), &stats, &err);
+	if (rc == 0 || stats.limit)
+		return access(path, F_OK) == 0 ? (int64_t)stats.events : 0;
 	name = strrchr(path, '/') + 1;
+	says = run_says_trace(run, err.text);
 	if (stats.unwritten)
 		fprintf(stderr, "ktr: %s\n", err.text);
 	else
-		fprintf(stderr, "ktr: %s: %s; its last moments: ktr dump -s %.*s\n", run->trace, err.text,
-		(int)(strlen(name) - strlen(KTR_SESSION_SUFFIX)), name);
-	return 0;
+		fprintf(stderr, "ktr: %s%s%s; its last moments: ktr dump -s %.*s\n", says ? "" : run->trace, says ? "" : ": ",
+			err.text, (int)(strlen(name) - strlen(KTR_SESSION_SUFFIX)), name);
+	return rc == -EBUSY || rc == -ESTALE ? -1 : 0;
 }
 
 static void run_no_trace(const struct run *run)
@@ -450,10 +453,12 @@ static void run_summary(const struct run *run)
 	struct run_live live;
 	/* Before the trace is looked at: it is whole if nobody is left then. */
 	int rc, alive = run_find_session(run, path) && run_live(path, &live);
-	uint64_t n_joined = run_join(run);
+	int64_t n_joined = run_join(run);
 	struct trace_count count;
 	unsigned n_older;
 
+	if (n_joined < 0)
+		return;
 	if (!run_has_trace(run)) {
 		run_no_trace(run);
 		return;
@@ -603,6 +608,8 @@ int run_program(struct run *run, char **program)
 	if (run->agent && run_has_trace(run))
 		run_code_keep(run->command, run->path);
 	run_summary(run);
+	if (!run->children && !run->profile && run_has_trace(run))
+		run_agent_say(&run->preload, run->program[0]);
 	if (!held)
 		run_trigger_end(run);
 	if (WIFSIGNALED(run->status))

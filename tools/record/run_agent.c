@@ -61,8 +61,16 @@ static int agent_interpreter(char *line, char path[PATH_MAX])
 	return 1;
 }
 
+static int agent_is_shell(const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	size_t n = strlen(name);
+
+	return (n >= 2 && strcmp(name + n - 2, "sh") == 0) || strcmp(name, "env") == 0;
+}
+
 /* The same for a file that is run. An empty one and one without #! are left to who executes it. */
-static const char *agent_file(char path[PATH_MAX], int *linked)
+static const char *agent_file(char path[PATH_MAX], int *linked, int *shell)
 {
 	for (int i = 0; i < AGENT_SCRIPTS; i++) {
 		union {
@@ -86,6 +94,7 @@ static const char *agent_file(char path[PATH_MAX], int *linked)
 		}
 		if (n < 0 || !agent_interpreter(head.line, path))
 			return NULL;
+		*shell |= agent_is_shell(path);
 	}
 	return NULL;
 }
@@ -107,7 +116,7 @@ int run_agent_find(const char *command, const char *program, int always, struct 
 	memset(agent, 0, sizeof(*agent));
 	if (program_look(program, path) == PROGRAM_NONE)
 		return 0; /* whoever executes it says so */
-	why = agent_file(path, &linked);
+	why = agent_file(path, &linked, &agent->shell);
 	if (linked && !always)
 		return 0;
 	if (why)
@@ -124,4 +133,12 @@ int run_agent_find(const char *command, const char *program, int always, struct 
 		     before ? before : "") >= (int)sizeof(agent->preload))
 		return fail(command, "--agent: LD_PRELOAD is too long already");
 	return 0;
+}
+
+void run_agent_say(const struct run_agent *agent, const char *program)
+{
+	if (agent->shell)
+		fprintf(stderr,
+			"ktr: %s is a script: who runs it was recorded, and no program that it starts or becomes; -i records those, too\n",
+			program);
 }

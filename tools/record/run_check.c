@@ -8,11 +8,13 @@
 #include "ktr/session/session_rw.h"
 #include "tools/options.h"
 #include "tools/record/program.h"
+#include "writer/format/stream.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct run_names {
 	struct ktr__knob_context *usual;
@@ -118,4 +120,25 @@ int run_check_session(const char *command, const char *name)
 	if (ktr__session_path_of(name, path, sizeof(path), &err) == 0)
 		return 0;
 	return usage_error(command, "-s: %s", err.text);
+}
+
+/* The directory that the trace goes into is looked at before the program has run for nothing. */
+int run_check_output(const char *command, const char *trace, const char *path)
+{
+	char dir[PATH_MAX], *slash;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	slash[slash == dir] = '\0';
+	if (access(dir, W_OK | X_OK) == 0)
+		return 0;
+	return fail(command, "-o %s: %s: %s", trace, dir, strerror(errno));
+}
+
+/* A trace that is written is not moved aside. */
+int run_check_unwritten(const char *command, const char *trace, const char *path)
+{
+	if (ktr__trace_locked(path) != 1)
+		return 0;
+	return fail(command, "%s: another program is being recorded into this trace: -o names another one", trace);
 }

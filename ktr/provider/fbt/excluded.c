@@ -85,42 +85,56 @@ bool ktr__fbt_excluded_at(uintptr_t address)
 	return false;
 }
 
-/* The shared C library, in memory. */
-struct excluded_libc {
-	uintptr_t low, high;
+/* In memory: the shared C library, and the shared object that this is in, which is the agent's or libktr-fbt's. */
+struct excluded_object {
+	uintptr_t known, low, high;
 };
 
-static int excluded_find_libc(struct dl_phdr_info *info, size_t size, void *context)
+enum { EXCLUDED_LIBC, EXCLUDED_OURS, EXCLUDED_OBJECTS };
+
+static bool excluded_within(const struct excluded_object *object, uintptr_t at)
 {
-	struct excluded_libc *libc = context;
-	uintptr_t known = (uintptr_t)gnu_get_libc_version, low = UINTPTR_MAX, high = 0;
+	return at >= object->low && at < object->high;
+}
+
+static int excluded_find(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct excluded_object *objects = context, found = { 0, UINTPTR_MAX, 0 };
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + part->p_vaddr;
 
 		if (part->p_type != PT_LOAD)
 			continue;
-		low = info->dlpi_addr + part->p_vaddr < low ? info->dlpi_addr + part->p_vaddr : low;
-		high = info->dlpi_addr + part->p_vaddr + part->p_memsz;
+		found.low = at < found.low ? at : found.low;
+		found.high = at + part->p_memsz;
 	}
-	if (known < low || known >= high)
-		return 0;
-	/* The program itself has no name: one that is linked statically. */
-	if (*info->dlpi_name)
-		*libc = (struct excluded_libc){ low, high };
-	return 1;
+	/* The program itself has no name: one that is linked statically, or has the library in it. */
+	for (int i = 0; i < EXCLUDED_OBJECTS && *info->dlpi_name; i++)
+		if (excluded_within(&found, objects[i].known))
+			objects[i] = (struct excluded_object){ objects[i].known, found.low, found.high };
+	return 0;
 }
 
 bool ktr__fbt_excluded_are_libc(void)
 {
-	struct excluded_libc libc = { 0, 0 };
+	struct excluded_object objects[EXCLUDED_OBJECTS] = {
+		[EXCLUDED_LIBC] = { (uintptr_t)gnu_get_libc_version, 0, 0 },
+		[EXCLUDED_OURS] = { (uintptr_t)excluded_list, 0, 0 },
+	};
 
-	dl_iterate_phdr(excluded_find_libc, &libc);
+	dl_iterate_phdr(excluded_find, objects);
 	for (size_t i = 0; i < EXCLUDED_N; i++) {
 		uintptr_t at = (uintptr_t)excluded_list[i].at;
 
-		if (at && (at < libc.low || at >= libc.high))
+		/* An allocator's own is for a thread's first event, which never goes the quick way. */
+		if (excluded_list[i].at == (void (*)(void))calloc)
+			continue;
+		/* Some are the agent's, which stands before the C library and hands on to it. */
+		if (at && !excluded_within(&objects[EXCLUDED_LIBC], at) &&
+		    !excluded_within(&objects[EXCLUDED_OURS], at))
 			return false;
 	}
 	return true;

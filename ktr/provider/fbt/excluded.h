@@ -15,7 +15,8 @@
 
 bool ktr__fbt_excluded_name(const char *symbol); /* a global symbol's */
 bool ktr__fbt_excluded_return(const char *symbol); /* any symbol's: of what returns twice, or asks who called it */
-bool ktr__fbt_excluded_are_libc(void); /* none of those that the recorder calls itself is the program's own */
+/* None of those that the recorder calls itself is the program's own, but for calloc(3). */
+bool ktr__fbt_excluded_are_libc(void);
 bool ktr__fbt_excluded_at(uintptr_t address); /* where a stripped program does not tell its name */
 
 #endif

@@ -56,6 +56,13 @@ fi
 
 # What it starts, if that is asked for.
 rm -rf "$dir/t"
+printf '#!/bin/sh\nexec %s\n' "$host" >"$dir/script"
+chmod +x "$dir/script"
+for way in '' -i; do
+	# shellcheck disable=SC2086 # none
+	"$ktr" run --agent $way -o "$dir/s" "$dir/script" >"$dir/out" 2>"$dir/err" </dev/null
+	is "a script, $way" "$(grep -c "script is a script: .*; -i records those" "$dir/err")" "$([ "$way" ] && echo 0 || echo 1)"
+done
 status 0 "$ktr" run --agent -i -o "$dir/t" "$host"
 is '-i' "$(processes)" 'agent_host sh'
 

@@ -34,6 +34,8 @@ is 'long enough' "$(of -C -l plain_lock -w -d 1ns)" '20 plain_lock -'
 "$ktr" lockstat -C -l plain_lock -w --histogram "$dir/t" >"$dir/out"
 is 'how many took how long' "$(awk '$2 ~ /^\|/ { n += $NF } END { print n }' "$dir/out")" 20
 is 'rates' "$("$ktr" lockstat -C -R "$dir/t" | grep -c '^ops/s')" 6
+status 0 "$ktr" run --agent --lock contention -o "$dir/none" true
+is 'nothing' "$("$ktr" lockstat "$dir/none")" 'no thread waited for a lock, nor did anything else with one that was recorded'
 status 0 "$ktr" lockstat -o "$dir/file" "$dir/t"
 is 'to a file' "$(cat "$dir/file")" "$("$ktr" lockstat "$dir/t")"
 status 1 "$ktr" lockstat -o "$dir/no/file" "$dir/t"

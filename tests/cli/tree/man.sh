@@ -34,6 +34,10 @@ lint() {
 	command -v mandoc >/dev/null || { fail "mandoc is missing"; return; }
 	# shellcheck disable=SC2086
 	mandoc -T lint -W warning $pages || fail "lint"
+	command -v groff >/dev/null || return 0
+	for page in $pages; do # groff begins a long cell's second line behind all columns that have a width
+		! groff -mdoc -Tascii -P-cbou "$page" 2>/dev/null | grep -qE '^ {60}' || fail "$page: a table is wider than a page"
+	done
 }
 
 # Every option stands in the command's page, and the other way around.

@@ -31,6 +31,13 @@ int symbols_known_function(int n)
 	return symbols_known_table[n & 15];
 }
 
+/* As the C library has its older functions; in a program both names are local. */
+static __attribute__((noinline, used)) int ___symbols_versioned(int n)
+{
+	return symbols_known_table[n & 15];
+}
+__asm__(".symver ___symbols_versioned, symbols_versioned@OLD_1");
+
 /* The program that runs, as the recorder would describe it. */
 static int symbols_visit(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -115,6 +122,13 @@ static void functions_and_variables_have_names(void)
 	symbols_ask(&self, self.base - 1, KTR__SYMBOLS_POINTER, NULL);
 	symbols_ask(&self, 0, KTR__SYMBOLS_RETURN, NULL);
 	symbols_ask(&self, UINT64_MAX, KTR__SYMBOLS_POINTER, NULL);
+}
+
+static void versions_are_left_out(void)
+{
+	struct ktr__module_entry self = symbols_self();
+
+	symbols_ask(&self, (uintptr_t)___symbols_versioned + 1, KTR__SYMBOLS_POINTER, "symbols_versioned+0x1");
 }
 
 /* A call may be the last thing in its function: the return address is the next function's. */
@@ -218,7 +232,7 @@ static void damaged_files_do_no_harm(void)
 	unlink(path);
 }
 
-SUITE(symbols_of_files, TEST(functions_and_variables_have_names),
+SUITE(symbols_of_files, TEST(functions_and_variables_have_names), TEST(versions_are_left_out),
       TEST(a_return_address_belongs_to_the_call), TEST(too_many_symbols_are_left_out),
       TEST(damaged_files_do_no_harm));
 
