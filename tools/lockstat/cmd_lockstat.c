@@ -138,8 +138,7 @@ static const char *lockstat_kinds(const struct lockstat *c, char kinds[64])
 	return kinds;
 }
 
-/* To a file, or where others go. 0 or 1 after a complaint. */
-/* As text or JSON; where there is nothing to be said of locks, that. */
+/* As text or JSON; where there is nothing to be said of locks, that. 0 or a negative errno. */
 static int lockstat_say(const struct lockstat *c, const struct ktr__locks *locks, FILE *to)
 {
 	char *text = NULL;
@@ -159,6 +158,7 @@ static int lockstat_say(const struct lockstat *c, const struct ktr__locks *locks
 	return rc;
 }
 
+/* To a file, or where others go. 0 or 1 after a complaint. */
 static int lockstat_write(const struct lockstat *c, const struct ktr__locks *locks)
 {
 	FILE *to = c->output ? fopen(c->output, "we") : stdout;
