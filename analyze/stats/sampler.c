@@ -29,6 +29,7 @@
 
 #define SAMPLER_SKEW_NS	100000u /* as of oncpu.c */
 #define SAMPLER_NEAR_NS 50000u	/* between two gaps of one page fault */
+#define SAMPLER_LATE_NS 10000000u /* until a page that was not there is told of: others may have the CPU, too */
 #define SAMPLER_GAPS	65536u	/* of a thread that are kept: older ones are told as they are */
 #define SAMPLER_KERNEL	(1ull << 63) /* addresses from here on are the kernel's */
 #define SAMPLER_STACK	1032u	/* [bytes] as long as the provider's are */
@@ -218,12 +219,20 @@ static void sampler_goes_on(const struct ktr__sampler_thread *t)
 		t->gap[t->n_gaps - 1].is_last = 0;
 }
 
+/* How long after a gap may what comes then be its end? Longer where the thread has done nothing in between. */
+static uint64_t sampler_near_ns(const struct sampler_gap *gap, int is_next, int is_major)
+{
+	return is_major && is_next && gap->is_last ? SAMPLER_LATE_NS : SAMPLER_NEAR_NS;
+}
+
 /* The gap before it, and those right before that, were waiting for the page. */
 static void sampler_fault(struct ktr__sampler_thread *t, const struct ktr_event *event, int is_major)
 {
 	uint64_t ns = event->time_ns;
 
-	for (uint32_t i = t->n_gaps; i-- > 0 && ns < t->gap[i].to_ns + SAMPLER_NEAR_NS; ns = t->gap[i].from_ns) {
+	for (uint32_t i = t->n_gaps; i-- > 0; ns = t->gap[i].from_ns) {
+		if (ns >= t->gap[i].to_ns + sampler_near_ns(&t->gap[i], i == t->n_gaps - 1, is_major))
+			break;
 		if (!is_major && !t->gap[i].is_last)
 			break;
 		if (t->gap[i].how != KTR__SAMPLE_ASLEEP)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What samples stand for: what was due to a thread is shared by stacks that follow each other. */
 #include "analyze/stats/sampler.h"
+#include "ktr/session/kernel_event.h"
 #include "tests/unit/suite.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ struct told {
 	unsigned n;
 	uint64_t at_ns[40], n_ticks[40], ns[40], pc[40];
 	const struct ktr_reader_thread *thread[40];
+	enum ktr__sample_how how[40];
 };
 
 static int found(void *context, const struct ktr_event *event, const struct ktr__sample *sample)
@@ -33,7 +35,8 @@ static int found(void *context, const struct ktr_event *event, const struct ktr_
 	told->thread[told->n] = event->thread;
 	told->n_ticks[told->n] = sample->n_ticks;
 	told->ns[told->n] = sample->ns;
-	if (sample->stack->n_bytes)
+	told->how[told->n] = sample->how;
+	if (sample->stack && sample->stack->n_bytes)
 		memcpy(&told->pc[told->n], sample->stack->bytes, sizeof(told->pc[0]));
 	told->n++;
 	return 0;
@@ -132,5 +135,44 @@ static void what_is_held_is_given_back(void)
 	CU_ASSERT_EQUAL(told.n, 0);
 }
 
+static void kernel(struct ktr__sampler *sampler, enum ktr__kernel_site kind, uint64_t ns)
+{
+	const struct ktr_reader_site of = { .file = KTR_KERNEL_FILE,
+					    .line = (uint32_t)kind,
+					    .func = "",
+					    .class_name = kind >= KTR__KERNEL_MINOR ? KTR_KERNEL_FAULT_CLASS :
+										      KTR_KERNEL_SWITCH_CLASS };
+	struct ktr_event event = { .time_ns = ns, .site = &of, .thread = &threads[0], .arg = { 0, 0, 0, 4096 } };
+
+	CU_ASSERT_EQUAL(ktr__sampler_event(sampler, &event), 1);
+}
+
+/* How a wait, which is not the first, counts where the kernel tells of a fault so long after it. */
+static enum ktr__sample_how waited(enum ktr__kernel_site fault, uint64_t late_ns)
+{
+	struct told told = { 0 };
+	struct ktr__sampler sampler = { .found = found, .context = &told, .wants_off = 1 };
+
+	kernel(&sampler, KTR__KERNEL_IN, 1000);
+	kernel(&sampler, KTR__KERNEL_BLOCKED, 2000);
+	kernel(&sampler, KTR__KERNEL_IN, 3000);
+	kernel(&sampler, KTR__KERNEL_BLOCKED, 103000);
+	kernel(&sampler, KTR__KERNEL_IN, 104000);
+	kernel(&sampler, fault, 104000 + late_ns);
+	kernel(&sampler, KTR__KERNEL_EXIT, 200000000);
+	CU_ASSERT(told.n == 2 && told.ns[0] == 1000 && told.ns[1] == 1000 && told.how[0] == KTR__SAMPLE_ASLEEP);
+	ktr__sampler_free(&sampler);
+	return told.how[1];
+}
+
+static void a_fault_is_what_was_waited_for_before_it(void)
+{
+	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MINOR, 10000), KTR__SAMPLE_FAULT);
+	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MINOR, 1000000), KTR__SAMPLE_ASLEEP);
+	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MAJOR, 1000000), KTR__SAMPLE_FAULT);
+	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MAJOR, 50000000), KTR__SAMPLE_ASLEEP);
+}
+
 SUITE(sampler, TEST(stacks_of_a_thread_share_alike), TEST(only_those_that_follow_each_other_share),
-      TEST(what_has_no_stack_is_as_it_came), TEST(what_is_held_is_given_back));
+      TEST(what_has_no_stack_is_as_it_came), TEST(what_is_held_is_given_back),
+      TEST(a_fault_is_what_was_waited_for_before_it));
