@@ -29,7 +29,8 @@
 
 #define SAMPLER_SKEW_NS	100000u /* as of oncpu.c */
 #define SAMPLER_NEAR_NS 50000u	/* between two gaps of one page fault */
-#define SAMPLER_LATE_NS 10000000u /* until a page that was not there is told of: others may have the CPU, too */
+#define SAMPLER_SOON_NS 200000u	/* from a gap to the fault that it was for, if nothing is told in between */
+#define SAMPLER_LATE_NS 10000000u /* the same where the page was not there: others may have the CPU, too */
 #define SAMPLER_GAPS	65536u	/* of a thread that are kept: older ones are told as they are */
 #define SAMPLER_KERNEL	(1ull << 63) /* addresses from here on are the kernel's */
 #define SAMPLER_STACK	1032u	/* [bytes] as long as the provider's are */
@@ -220,23 +221,30 @@ static void sampler_goes_on(const struct ktr__sampler_thread *t)
 }
 
 /* How long after a gap may what comes then be its end? Longer where the thread has done nothing in between. */
-static uint64_t sampler_near_ns(const struct sampler_gap *gap, int is_next, int is_major)
+static uint64_t sampler_near_ns(const struct sampler_gap *gap, int is_found, int is_major)
 {
-	return is_major && is_next && gap->is_last ? SAMPLER_LATE_NS : SAMPLER_NEAR_NS;
+	if (is_found || !gap->is_last)
+		return SAMPLER_NEAR_NS;
+	return is_major ? SAMPLER_LATE_NS : SAMPLER_SOON_NS;
 }
 
-/* The gap before it, and those right before that, were waiting for the page. */
+/*
+ * The gap before it, and those right before that, were waiting for the page. Who got it may have had to wait for a
+ * CPU, too, more than once.
+ */
 static void sampler_fault(struct ktr__sampler_thread *t, const struct ktr_event *event, int is_major)
 {
 	uint64_t ns = event->time_ns;
+	int is_found = 0;
 
 	for (uint32_t i = t->n_gaps; i-- > 0; ns = t->gap[i].from_ns) {
-		if (ns >= t->gap[i].to_ns + sampler_near_ns(&t->gap[i], i == t->n_gaps - 1, is_major))
+		if (ns >= t->gap[i].to_ns + sampler_near_ns(&t->gap[i], is_found, is_major))
 			break;
-		if (!is_major && !t->gap[i].is_last)
+		if (t->gap[i].how == KTR__SAMPLE_FAULT || (!is_major && !t->gap[i].is_last))
 			break;
 		if (t->gap[i].how != KTR__SAMPLE_ASLEEP)
 			continue;
+		is_found = 1;
 		t->gap[i].is_sure = is_major;
 		t->gap[i].how = KTR__SAMPLE_FAULT;
 		/* Where the kernel itself was is no place in the program. */

@@ -44,7 +44,12 @@ for tid, of in said.items():
                   if leaf == f"{word} [off CPU]" and (function == kind or kind == "queues"))
         if has_stack or kind == "pages":
             # Of a time in which it could have run the kernel says so: that is told apart, and is in the program's reading.
-            got += sum(ns for (leaf, function), ns in off[tid].items() if leaf == "ready to run [off CPU]" and function == kind)
+            ready = collections.Counter()
+            for (leaf, function), ns in off[tid].items():
+                ready[function] += ns * (leaf == "ready to run [off CPU]")
+            got += ready[kind]
+            # Of such between two of its calls nobody knows where it was: any part may be of that function.
+            got += min(max(of[kind] - got, 0), ready[None])
         near(kind, got, of[kind], 0.02, 1e6)
     if source == "switches":
         gone = sum(thread[f"off_{of}_ns"] for of in ("calls", "ready", "pages", "unknown"))

@@ -168,11 +168,35 @@ static enum ktr__sample_how waited(enum ktr__kernel_site fault, uint64_t late_ns
 static void a_fault_is_what_was_waited_for_before_it(void)
 {
 	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MINOR, 10000), KTR__SAMPLE_FAULT);
+	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MINOR, 150000), KTR__SAMPLE_FAULT);
 	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MINOR, 1000000), KTR__SAMPLE_ASLEEP);
 	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MAJOR, 1000000), KTR__SAMPLE_FAULT);
 	CU_ASSERT_EQUAL(waited(KTR__KERNEL_MAJOR, 50000000), KTR__SAMPLE_ASLEEP);
 }
 
+/* Who waited for a page, and then for a CPU, waited for the page first; a fault soon after takes nothing more. */
+static void a_fault_is_not_the_wait_for_a_cpu_after_it(void)
+{
+	struct told told = { 0 };
+	struct ktr__sampler sampler = { .found = found, .context = &told, .wants_off = 1 };
+
+	kernel(&sampler, KTR__KERNEL_IN, 1000);
+	kernel(&sampler, KTR__KERNEL_BLOCKED, 300000);
+	kernel(&sampler, KTR__KERNEL_IN, 302000);
+	kernel(&sampler, KTR__KERNEL_BLOCKED, 400000);
+	kernel(&sampler, KTR__KERNEL_IN, 500000);
+	kernel(&sampler, KTR__KERNEL_PREEMPTED, 600000);
+	kernel(&sampler, KTR__KERNEL_IN, 700000);
+	kernel(&sampler, KTR__KERNEL_MINOR, 800000);
+	kernel(&sampler, KTR__KERNEL_MINOR, 810000);
+	kernel(&sampler, KTR__KERNEL_EXIT, 900000);
+	CU_ASSERT_FATAL(told.n == 3);
+	CU_ASSERT(told.how[0] == KTR__SAMPLE_ASLEEP && told.how[1] == KTR__SAMPLE_FAULT);
+	CU_ASSERT_EQUAL(told.how[2], KTR__SAMPLE_READY);
+	CU_ASSERT(told.ns[0] == 2000 && told.ns[1] == 100000 && told.ns[2] == 100000);
+	ktr__sampler_free(&sampler);
+}
+
 SUITE(sampler, TEST(stacks_of_a_thread_share_alike), TEST(only_those_that_follow_each_other_share),
       TEST(what_has_no_stack_is_as_it_came), TEST(what_is_held_is_given_back),
-      TEST(a_fault_is_what_was_waited_for_before_it));
+      TEST(a_fault_is_what_was_waited_for_before_it), TEST(a_fault_is_not_the_wait_for_a_cpu_after_it));
