@@ -135,13 +135,16 @@ host=$!
 await 'became $host "$dir/nap"'
 status 0 "$ktr" profile -p $host --off-cpu -d 2s -o "$dir/nap.ktr"
 status 0 "$ktr" report --profile --json "$dir/nap.ktr"
-python3 - "$dir/out" <<-'END2' || fail "a program that sleeps: $(cat "$dir/out")"
+"$ktr" json --events --head 1 --filter 'class == offcpu' "$dir/nap.ktr" >"$dir/json"
+python3 - "$dir/out" "$dir/json" <<-'END2' || fail "a program that sleeps: $(cat "$dir/json" "$dir/out")"
 	import json, sys
-	p = json.load(open(sys.argv[1]))["profile"]
+	report, first = (json.load(open(name)) for name in sys.argv[1:])
+	p = report["profile"]
 	t = max(p["threads"], key=lambda t: t["off_calls_ns"])
 	gone = sum(t[f"off_{of}_ns"] for of in ("calls", "ready", "pages", "unknown"))
 	# Known where but for the nap that it was attached in, and those before the agent's thread had looked.
-	sys.exit(not (gone > 1.5e9 and t["off_calls_ns"] > 0.95 * gone and p["off_cpu"]["when"] == "switches"))
+	looked = first["ts_ns"] - report["span"]["first_ns"]
+	sys.exit(not (gone > 1.5e9 and t["off_calls_ns"] > 0.95 * (gone - looked) and p["off_cpu"]["when"] == "switches"))
 END2
 status 0 "$ktr" profile -p $host --off-cpu -d 300ms -o "$dir/nap.ktr"
 kill -0 $host || fail 'the program that sleeps is gone'
