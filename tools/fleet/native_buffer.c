@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NATIVE_BUFFER_LEAPS ((size_t)256 << 10) /* [bytes] room grows faster up to here */
+#define NATIVE_BUFFER_LEAPS ((size_t)64 << 10) /* [bytes] room grows faster up to here */
 
 void native_buffer_free(struct native_buffer *buffer)
 {
@@ -19,7 +19,7 @@ uint8_t *native_buffer_grow(struct native_buffer *buffer, size_t n)
 
 	if (buffer->failed || n > SIZE_MAX / 4 - buffer->n)
 		return NULL;
-	/* What is not touched costs nothing: few copies are made of what there is. */
+	/* What is not touched costs little, where pages are not large: few copies are made of what there is. */
 	while (room < buffer->n + n)
 		room *= room < NATIVE_BUFFER_LEAPS ? 8 : 2;
 	if (room != buffer->room) {

@@ -21,11 +21,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define SHIP_KEPT_BYTES (32 << 20) /* [bytes] the most that mallopt(3) takes for a threshold */
+#define SHIP_PAGE_BYTES (2 << 20) /* [bytes] of a large page; where they are larger, small ones are had */
 
 struct ship_command {
 	struct store_options store;
@@ -248,12 +250,22 @@ static void ship_files(void)
 	}
 }
 
-/* What one batch gives back is the next one's: a page is not returned in between, to be had and cleared again. */
+/*
+ * What one batch gives back is the next one's: a page is not returned in between, to be had and cleared again. And
+ * pages are large, where the system has such: in a virtual machine the first use of each is what costs.
+ */
 static void ship_memory(void)
 {
 #ifdef __GLIBC__
+	char *room;
+
 	mallopt(M_MMAP_THRESHOLD, SHIP_KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, 2 * SHIP_KEPT_BYTES);
+	room = malloc(SHIP_KEPT_BYTES - SHIP_PAGE_BYTES);
+	if (room)
+		madvise(room + -(uintptr_t)room % SHIP_PAGE_BYTES, SHIP_KEPT_BYTES - 2 * SHIP_PAGE_BYTES,
+			MADV_HUGEPAGE);
+	free(room);
 #endif
 }
 

@@ -28,6 +28,7 @@
 #define SHIP_BATCH_BYTES ((size_t)48 << 20) /* [bytes] the same, of rows with long texts */
 #define SHIP_DAYS_MAX	 16
 #define SHIP_PARTS_MAX	 (3 + SHIP_DAYS_MAX) /* events, counters, what was not shipped; spans of some days */
+#define SHIP_BATCH_ROOM	 ((size_t)8 << 20)  /* [bytes] of one as most are: it is not moved as it grows */
 #define SHIP_BATCH_HEAD	 ((size_t)64 << 10) /* [bytes] room before a batch, for what is written there */
 #define SHIP_DAY_NS	 86400000000000ll
 #define SHIP_GONE	 "unshipped" /* why a loss is one: it was removed before it was shipped */

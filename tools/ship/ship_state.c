@@ -55,6 +55,7 @@ int ship_batch_begin(struct ship_batch *batch)
 		memset(&ship_state_spare, 0, sizeof(ship_state_spare));
 	}
 	batch->bytes.n = 0;
+	native_buffer_room(&batch->bytes, SHIP_BATCH_ROOM);
 	return native_buffer_take(&batch->bytes, SHIP_BATCH_HEAD) ? 0 : -ENOMEM;
 }
 
