@@ -7,13 +7,16 @@
 #include "tests/unit/made.h"
 #include "tests/unit/suite.h"
 
+#include "analyze/read/reader_inside.h"
 #include "analyze/read/trace_set.h"
 #include "writer/drain.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 
 /* Two rings' events of one moment; strings, so that there are continuations. */
 static void set_events(struct made *made, uint32_t a, uint32_t b, uint64_t from, uint64_t to)
@@ -195,6 +198,110 @@ static void the_moment_of_rotation_is_waited_for(void)
 	made_close(&made);
 }
 
+/*
+ * Reads on from event *n, which is the one of 1000 + *n ns, until there are as many. Whatever the pauses are, 2000
+ * looks are more than enough.
+ */
+static void set_read_on(struct ktr_reader *reader, uint64_t *n, uint64_t want)
+{
+	struct ktr_event event;
+	int what;
+
+	for (int look = 0; look < 2000 && *n < want; look++) {
+		CU_ASSERT_FATAL(ktr_reader_wait(reader, 10) == 0);
+		while ((what = ktr_reader_next(reader, &event)) != KTR_READ_WAIT) {
+			int is_next = what == KTR_READ_EVENT && event.time_ns == 1000 + *n;
+
+			CU_ASSERT(is_next || what == KTR_READ_NOTE);
+			if (!is_next && what != KTR_READ_NOTE)
+				return;
+			*n += is_next;
+		}
+	}
+	CU_ASSERT(*n == want);
+}
+
+/* A rotation that stands between its two steps, until a reader has opened the trace that comes next. */
+static struct set_window {
+	struct made made;
+	struct ktr__sys sys;
+	struct ktr_reader *reader; /* NULL: the thread opens one */
+	pthread_t thread;
+	uint64_t n; /* events that came in their order */
+	unsigned n_members; /* when the reader was opened by the thread */
+} set_window;
+
+static void *set_window_look(void *context)
+{
+	struct ktr_reader_options options = { .size = sizeof(options), .follow = 1 };
+
+	(void)context;
+	if (!set_window.reader) {
+		CU_ASSERT_FATAL(ktr_reader_open(set_window.made.trace, &options, &set_window.reader, NULL) == 0);
+		set_window.n_members = set_window.reader->source.set->n;
+	}
+	set_read_on(set_window.reader, &set_window.n, 300);
+	return NULL;
+}
+
+static int set_window_exchange(int dir_fd, const char *one, const char *other)
+{
+	char path[200];
+	struct pollfd in = { .fd = inotify_init1(IN_CLOEXEC), .events = POLLIN };
+
+	snprintf(path, sizeof(path), "%s/%s/ktr/info.jsonl", set_window.made.dir, other);
+	CU_ASSERT_FATAL(inotify_add_watch(in.fd, path, IN_OPEN) >= 0);
+	CU_ASSERT_FATAL(pthread_create(&set_window.thread, NULL, set_window_look, NULL) == 0);
+	CU_ASSERT(poll(&in, 1, 60000) == 1);
+	close(in.fd);
+	return ktr__sys.exchange(dir_fd, one, other);
+}
+
+static void set_window_events(uint32_t site, uint64_t from)
+{
+	for (uint64_t i = from; i < from + 100; i++)
+		made_event(&set_window.made, 0, 1000 + i, site, 0);
+	made_drain(&set_window.made);
+}
+
+/*
+ * The trace that comes next has the number that is its predecessor's in a moment: it is not taken for what has it
+ * then, neither by a reader that is opened in that moment nor by one that is a piece behind.
+ */
+static void the_next_trace_is_not_taken_for_a_piece(void)
+{
+	struct ktr_reader_options options = { .size = sizeof(options), .follow = 1 };
+	unsigned patience = ktr__set_patience;
+	struct made *made = &set_window.made;
+	uint32_t tick;
+
+	ktr__set_patience = 1u << 20;
+	for (int behind = 0; behind < 2; behind++) {
+		memset(&set_window, 0, sizeof(set_window));
+		made_open(made);
+		tick = made_site(made, KTR_GEN, "t.c", 1, "tick", "", 0);
+		set_window_events(tick, 0);
+		if (behind) {
+			CU_ASSERT_FATAL(ktr_reader_open(made->trace, &options, &set_window.reader, NULL) == 0);
+			set_read_on(set_window.reader, &set_window.n, 100);
+		}
+		CU_ASSERT(ktr__rotate(made->drain, ktr__drain_now()) == 0);
+		set_window_events(tick, 100);
+		set_window.sys = ktr__sys;
+		set_window.sys.exchange = set_window_exchange;
+		made->drain->plan.sys = made->drain->trace.sys = &set_window.sys;
+		CU_ASSERT(ktr__rotate(made->drain, ktr__drain_now()) == 0);
+		set_window_events(tick, 200);
+		pthread_join(set_window.thread, NULL);
+		CU_ASSERT(set_window.n_members == (behind ? 0 : 2));
+		CU_ASSERT(set_window.reader->source.set->n == 3); /* each trace once */
+		ktr_reader_close(set_window.reader);
+		made_trace(made);
+		made_close(made);
+	}
+	ktr__set_patience = patience;
+}
+
 /* Directories of other sessions that happen to have such names are not part of it. */
 static void strangers_are_left_alone(void)
 {
@@ -310,6 +417,7 @@ static void what_was_removed_is_not_joined(void)
 	free(saved);
 }
 
-SUITE(reader_set, TEST(rotated_pieces_read_as_one), TEST(a_missing_piece_is_a_loss),
-      TEST(strangers_are_left_alone), TEST(the_moment_of_rotation_is_waited_for),
-      TEST(what_a_killed_writer_left_is_joined), TEST(what_was_removed_is_not_joined));
+SUITE(reader_set, TEST(rotated_pieces_read_as_one),
+      TEST(a_missing_piece_is_a_loss), TEST(strangers_are_left_alone), TEST(the_moment_of_rotation_is_waited_for),
+      TEST(the_next_trace_is_not_taken_for_a_piece), TEST(what_a_killed_writer_left_is_joined),
+      TEST(what_was_removed_is_not_joined));
