@@ -11,12 +11,14 @@
 #include "analyze/read/trace_set.h"
 #include "writer/drain.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 
 /* Two rings' events of one moment; strings, so that there are continuations. */
 static void set_events(struct made *made, uint32_t a, uint32_t b, uint64_t from, uint64_t to)
@@ -417,7 +419,72 @@ static void what_was_removed_is_not_joined(void)
 	free(saved);
 }
 
-SUITE(reader_set, TEST(rotated_pieces_read_as_one),
+static unsigned set_n_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	CU_ASSERT_FATAL(dir != NULL);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+#define SET_ROTATIONS 300
+#define SET_BEHIND    10 /* rotations at once */
+
+/* Files of pieces that have been read are closed, and what they told is known when the writer is killed. */
+static void pieces_that_were_read_are_closed(void)
+{
+	struct ktr_reader_options options = { .size = sizeof(options), .follow = 1 };
+	const char *dir = getenv("KTR_DIR");
+	char *saved = dir ? strdup(dir) : NULL;
+	struct rlimit limit, few;
+	struct ktr_reader *reader;
+	unsigned n_files;
+	uint64_t n = 0, made_n = 0;
+	struct made made;
+	uint32_t tick;
+
+	made_open(&made);
+	tick = made_site(&made, KTR_GEN, "t.c", 1, "tick", "", 0);
+	made_event(&made, 1, 1000 + made_n++, tick, 0); /* of a stream that stays behind in the first piece */
+	made_drain(&made);
+	CU_ASSERT_FATAL(ktr_reader_open(made.trace, &options, &reader, NULL) == 0);
+	n_files = set_n_files();
+	CU_ASSERT_FATAL(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	few = (struct rlimit){ n_files + 3 * SET_BEHIND, limit.rlim_max };
+	CU_ASSERT_FATAL(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	for (unsigned i = 1; i <= SET_ROTATIONS; i++) {
+		made_event(&made, 0, 1000 + made_n++, tick, 0);
+		made_drain(&made);
+		CU_ASSERT(ktr__rotate(made.drain, ktr__drain_now()) == 0);
+		if (i % SET_BEHIND == 0)
+			set_read_on(reader, &n, made_n);
+	}
+	made_event(&made, 0, 1000 + made_n++, tick, 0);
+	made_drain(&made);
+	set_read_on(reader, &n, made_n);
+	CU_ASSERT(set_n_files() <= n_files + SET_BEHIND);
+
+	made_event(&made, 0, 1000 + made_n++, tick, 0);
+	made_event(&made, 1, 1000 + made_n++, tick, 0);
+	set_home(&made);
+	set_kill(&made);
+	set_read_on(reader, &n, made_n);
+	CU_ASSERT(set_n_files() <= n_files + SET_BEHIND);
+	CU_ASSERT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	ktr_reader_close(reader);
+	made_close(&made);
+	if (saved)
+		setenv("KTR_DIR", saved, 1);
+	else
+		unsetenv("KTR_DIR");
+	free(saved);
+}
+
+SUITE(reader_set, TEST(pieces_that_were_read_are_closed), TEST(rotated_pieces_read_as_one),
       TEST(a_missing_piece_is_a_loss), TEST(strangers_are_left_alone), TEST(the_moment_of_rotation_is_waited_for),
       TEST(the_next_trace_is_not_taken_for_a_piece), TEST(what_a_killed_writer_left_is_joined),
       TEST(what_was_removed_is_not_joined));
