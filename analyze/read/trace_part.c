@@ -34,12 +34,9 @@ unsigned ktr__trace_find_part(const struct ktr__trace_cursor *t, uint64_t time_n
 
 int ktr__trace_adjoins(const struct ktr__trace_cursor *t, unsigned i)
 {
-	const struct ktr__trace_dir *member;
-
 	if (!i || t->part[i - 1].member + 1 != t->part[i].member || t->part[i - 1].is_cut || t->part[i].is_cut)
 		return 0;
-	member = &t->c.source->set->member[t->part[i].member];
-	return member->number == KTR__SET_LIVE || member->number == member[-1].number + 1;
+	return ktr__set_adjoins(&t->c.source->set->member[t->part[i].member]);
 }
 
 int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i)

@@ -57,6 +57,12 @@ extern unsigned ktr__set_patience; /* how often it looks, 2 ms apart; tests have
  */
 int ktr__set_has_name(const struct ktr__trace_dir *member);
 
+/* Does a member, not the first one, follow the one before it, with nothing in between that is gone? */
+static inline int ktr__set_adjoins(const struct ktr__trace_dir *member)
+{
+	return member->number == KTR__SET_LIVE || member->number == member[-1].number + 1;
+}
+
 /*
  * Opens the trace at path and, unless alone, what was rotated away from it. 0, or -errno with err
  * filled; what was opened is closed by ktr__set_close() either way.

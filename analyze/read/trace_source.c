@@ -222,6 +222,28 @@ static int trace_source_has(const struct ktr__event_source *source, unsigned mem
 	return 0;
 }
 
+/*
+ * Streams that a directory tells of and that have no file yet: all they had is gone, which is known when they are
+ * come to. 0 or -ENOMEM.
+ */
+static int trace_source_silent(struct ktr__event_source *source, unsigned member)
+{
+	const struct ktr__trace_from *from = source->set->member[member].head.from;
+
+	for (; from && (source->follow || source->kept); from = from->next) {
+		struct ktr__trace_cursor *t = trace_source_cursor(source, from->name, from->number, from->kind);
+
+		if (!t)
+			return -ENOMEM;
+		if (t->n_parts || strncmp(from->name, KTR_STREAM_CPU, strlen(KTR_STREAM_CPU)) != 0 ||
+		    from->number >= KTR_CPU_MAX)
+			continue;
+		t->head.cpu = from->number;
+		ktr__source_cpu(source, from->number);
+	}
+	return 0;
+}
+
 /* Adds the streams of a directory that are not there yet. 0 or -errno with err filled. */
 static int trace_source_streams(struct ktr__event_source *source, unsigned member, struct ktr_error *err)
 {
@@ -245,7 +267,7 @@ static int trace_source_streams(struct ktr__event_source *source, unsigned membe
 		free(names[i]);
 	}
 	free(names);
-	return rc;
+	return rc ? rc : trace_source_silent(source, member);
 }
 
 /*

@@ -160,6 +160,7 @@ static int join_member(struct join *j, unsigned i, int from)
 static int join_starts(struct join *j, int complete)
 {
 	struct ktr__event_source *source = j->source;
+	unsigned last = source->set->n - 1;
 	int rc;
 
 	for (uint32_t i = 0; i < j->n; i++) {
@@ -168,8 +169,8 @@ static int join_starts(struct join *j, int complete)
 
 		j->start[i].cursor = complete ? all : oldest;
 	}
-	/* What lies before that was in a piece that is not there any more. */
-	rc = complete ? 0 : join_member(j, 0, 1);
+	/* What lies before that was in pieces, of which some may not be there any more. */
+	rc = source->set->member[last].head.complete ? 0 : join_member(j, last, 1);
 	for (unsigned i = 0; i < source->n_cursors && !rc; i++) {
 		struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
 		uint32_t ring = join_ring(j, t->name);
@@ -181,6 +182,8 @@ static int join_starts(struct join *j, int complete)
 			continue;
 		if (t->last.ring != ring || t->last.next_slot < index)
 			return -EPROTO;
+		if (j->start[ring].index > index)
+			continue;
 		j->start[ring] = (struct ktr__session_start){
 			.cursor = { ring, 1, t->last.next_slot, t->last.next_slot - index,
 				    t->last.next_slot, 0 },

@@ -162,6 +162,101 @@ static void a_missing_piece_is_a_loss(void)
 	made_close(&made);
 }
 
+/* Counts events and losses that come, until so many have been lost in all and an event at a time has come. */
+struct set_counts {
+	uint64_t n_events, n_lost, n_removed;
+	uint64_t last_ns;
+};
+
+static void set_count(struct ktr_reader *reader, struct set_counts *n, uint64_t lost, uint64_t last_ns)
+{
+	const struct ktr_loss *loss;
+	struct ktr_event event;
+	int what;
+
+	for (int look = 0; look < 2000 && (n->n_lost < lost || n->last_ns < last_ns); look++) {
+		CU_ASSERT_FATAL(ktr_reader_wait(reader, 10) == 0);
+		while ((what = ktr_reader_next(reader, &event)) != KTR_READ_WAIT) {
+			loss = what == KTR_READ_LOSS ? ktr_reader_loss(reader) : NULL;
+			n->n_events += what == KTR_READ_EVENT;
+			n->last_ns = what == KTR_READ_EVENT ? event.time_ns : n->last_ns;
+			n->n_lost += loss ? loss->n_events : 0;
+			n->n_removed += loss && loss->removed ? loss->n_events : 0;
+		}
+	}
+	CU_ASSERT(n->n_lost == lost && n->last_ns == last_ns);
+}
+
+static void set_away(const struct made *made, unsigned number)
+{
+	char from[128], to[128];
+
+	snprintf(from, sizeof(from), "%s.%u", made->trace, number);
+	snprintf(to, sizeof(to), "%s.gone.%u", made->trace, number);
+	CU_ASSERT_FATAL(rename(from, to) == 0);
+}
+
+/*
+ * Pieces are gone, and a stream has no event after them: what it lacks is told all the same, and once, not again
+ * before an event that comes later. Who begins behind all that finds as much of each stream, also of one without
+ * a file.
+ */
+static void what_a_silent_stream_lacks_is_a_loss(void)
+{
+	static const struct ktr__reader_begun want[] = {
+		{ "cpu_0", 0, 0, 450, 450, 9000 },
+		{ "cpu_0.keep", 0, 1, 1, 1, 9000 },
+		{ "cpu_1", 1, 0, 113, 113, 9000 },
+	};
+	struct ktr_reader_options options = { .size = sizeof(options), .follow = 1 };
+	struct set_counts n = { 0 };
+	struct ktr__reader_begun begun;
+	struct ktr_reader *reader;
+	struct made made;
+	unsigned n_begun = 0;
+	uint32_t a, b;
+	char *all;
+
+	set_make(&made, &a, &b);
+	for (uint64_t i = 0; i < 3; i++) {
+		set_events(&made, a, b, i * SET_EVENTS, (i + 1) * SET_EVENTS);
+		if (i == 1)
+			made_event(&made, 2, 4000, b, 1, (uint64_t)0); /* its stream is in the second piece alone */
+		made_drain(&made);
+		if (!i)
+			CU_ASSERT_FATAL(ktr_reader_open(made.trace, &options, &reader, NULL) == 0);
+		CU_ASSERT(ktr__rotate(made.drain, ktr__drain_now()) == 0);
+	}
+	made_event(&made, 0, 9000, a, 1, (uint64_t)0, "");
+	made_drain(&made);
+	CU_ASSERT(ktr__rotate(made.drain, ktr__drain_now()) == 0);
+	set_away(&made, 2);
+	set_away(&made, 3);
+	all = set_lines(made.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(all, "lost 300 cpu0 "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(all, "lost 75 cpu1 "));
+	free(all);
+	set_count(reader, &n, 376, 9000);
+	CU_ASSERT(n.n_removed == 376);
+	made_event(&made, 1, 9500, b, 1, (uint64_t)0);
+	made_drain(&made);
+	set_count(reader, &n, 376, 9500);
+	CU_ASSERT(n.n_events == 150 + 38 + 2);
+	ktr_reader_close(reader);
+
+	set_away(&made, 1);
+	CU_ASSERT_FATAL(ktr__reader_open_kept(made.trace, NULL, "nobody's", &reader, NULL) == 0);
+	for (unsigned i = 0; ktr__reader_begun(reader, &i, &begun); n_begun++)
+		for (unsigned k = 0; k < 3; k++)
+			if (strcmp(begun.stream, want[k].stream) == 0)
+				CU_ASSERT(begun.cpu == want[k].cpu && begun.keep == want[k].keep &&
+					  begun.until == want[k].until && begun.n_gone == want[k].n_gone &&
+					  begun.time_ns == want[k].time_ns);
+	CU_ASSERT(n_begun == 3);
+	ktr_reader_close(reader);
+	made_close(&made);
+}
+
 struct set_late {
 	const char *from, *to;
 };
@@ -485,6 +580,7 @@ static void pieces_that_were_read_are_closed(void)
 }
 
 SUITE(reader_set, TEST(pieces_that_were_read_are_closed), TEST(rotated_pieces_read_as_one),
-      TEST(a_missing_piece_is_a_loss), TEST(strangers_are_left_alone), TEST(the_moment_of_rotation_is_waited_for),
+      TEST(a_missing_piece_is_a_loss), TEST(what_a_silent_stream_lacks_is_a_loss),
+      TEST(strangers_are_left_alone), TEST(the_moment_of_rotation_is_waited_for),
       TEST(the_next_trace_is_not_taken_for_a_piece), TEST(what_a_killed_writer_left_is_joined),
       TEST(what_was_removed_is_not_joined));
