@@ -79,6 +79,8 @@ static void housekeeping_tell_dropped(const struct ktr__drain *drain, struct ktr
 
 void ktr__housekeeping_from(const struct ktr__drain *drain, struct ktr__emit *emit)
 {
+	char name[NAME_MAX + 1];
+
 	for (unsigned i = 0; i < KTR_DROPS; i++)
 		if (drain->dropped[i])
 			housekeeping_tell_dropped(drain, emit, i, 0, drain->dropped[i]);
@@ -89,9 +91,10 @@ void ktr__housekeeping_from(const struct ktr__drain *drain, struct ktr__emit *em
 
 		if (!slot && !drain->pace[i].dropped)
 			continue;
+		ktr__trace_stream_name(&drain->trace, i, name, sizeof(name));
 		ktr__line_write(emit, ktr__line_from,
 				&(struct ktr__line_from){ { "from" }, i, slot, index, drain->pace[i].dropped,
-							  !ring->started },
+							  !ring->started, { name } },
 				NULL, 1);
 	}
 }

@@ -346,7 +346,7 @@ uint64_t ktr__reader_first(const struct ktr_reader *reader)
 	return reader->last && reader->source.set ? ktr__trace_of(reader->last)->first_no : 0;
 }
 
-uint64_t ktr__reader_gone(const struct ktr_reader *reader, uint64_t index)
+uint64_t ktr__reader_gone(const struct ktr_reader *reader, uint64_t index, uint64_t *until)
 {
 	const struct ktr__session_feed *feed = reader->source.feed;
 	const struct ktr__trace_cursor *t;
@@ -357,7 +357,13 @@ uint64_t ktr__reader_gone(const struct ktr_reader *reader, uint64_t index)
 	if (!reader->last || !reader->source.set)
 		return 0;
 	t = ktr__trace_of(reader->last);
+	*until = t->gone_no;
 	return index == t->head.first_event ? t->n_gone : 0;
+}
+
+int ktr__reader_begun(const struct ktr_reader *reader, unsigned *i, struct ktr__reader_begun *begun)
+{
+	return reader->source.set ? ktr__trace_begun(&reader->source, i, begun) : 0;
 }
 
 /* Where the names of code are that is in no file. */

@@ -160,10 +160,27 @@ void ktr__reader_stream(const struct ktr_reader *reader, char *name, size_t size
 uint64_t ktr__reader_first(const struct ktr_reader *reader);
 
 /*
- * Returns how many events of that stream were right before the one of that index, in pieces of a trace that are not
- * there any more; where it is the first one of all, see ktr__reader_first().
+ * Returns how many events of that stream were right before the one of that index, or before others that are lost
+ * before it, in pieces of a trace that are not there any more: up to the number *until, which is not set where it
+ * is 0. Where it is the first one of all, see ktr__reader_first().
  */
-uint64_t ktr__reader_gone(const struct ktr_reader *reader, uint64_t index);
+uint64_t ktr__reader_gone(const struct ktr_reader *reader, uint64_t index, uint64_t *until);
+
+/*
+ * A stream of which events are gone with pieces that are not there any more, whether it has an event after them or
+ * not; what its events tell of may be among them.
+ */
+struct ktr__reader_begun {
+	const char *stream; /* borrowed until the reader goes on */
+	uint32_t cpu;
+	int keep;
+	uint64_t n_gone;
+	uint64_t until;	  /* the number of the event behind them */
+	uint64_t time_ns; /* about when the piece after them begins */
+};
+
+/* The next one; *i is 0 to begin with. 1, or 0 when there is none. */
+int ktr__reader_begun(const struct ktr_reader *reader, unsigned *i, struct ktr__reader_begun *begun);
 
 /* Returns names for addresses, made when first asked for and borrowed until it is closed; NULL without memory. */
 struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader);

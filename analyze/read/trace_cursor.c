@@ -97,6 +97,12 @@ void ktr__trace_give_up(struct ktr__trace_cursor *t, int why)
 	ktr__trace_gap(t, n, t->walk.time_ns, t->head.time_end);
 }
 
+static void trace_cursor_untold(struct ktr__trace_cursor *t, uint64_t to_ns)
+{
+	trace_cursor_gap(t, t->n_untold, t->edge_ns, to_ns, 1);
+	t->n_untold = 0;
+}
+
 /* Compares the packet's header with what came before. */
 static void trace_cursor_enter(struct ktr__trace_cursor *t)
 {
@@ -109,11 +115,13 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
 	/* What was gone before a packet without events is said with the first one that there is. */
 	t->n_gone = n_gone + (t->n_before ? 0 : t->n_gone);
 	t->n_before = h->n_events;
+	t->gone_no = n_gone ? h->first_event : t->gone_no;
 	if ((h->seq != t->seq || apart) && missing > lost)
 		lost = missing;
 	t->crossed = 0;
 	if (!t->numbered)
 		t->first_no = h->first_event;
+	trace_cursor_untold(t, h->n_events ? h->time_begin : 0);
 	if (n_gone)
 		trace_cursor_gap(t, lost, t->edge_ns, h->n_events ? h->time_begin : 0, 1);
 	else
@@ -159,14 +167,53 @@ static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
 	return next;
 }
 
+/*
+ * The stream comes to the beginning of a directory, which tells where it goes on there: what is missing before that
+ * was in others, which are not there any more.
+ */
+static void trace_cursor_begin(struct ktr__trace_cursor *t, unsigned member)
+{
+	const struct ktr__trace_dir *dir = &t->c.source->set->member[member];
+	const struct ktr__trace_from *from = dir->head.from;
+	uint64_t missing;
+	int apart;
+
+	while (from && (from->number != t->number || from->kind != t->kind))
+		from = from->next;
+	if (!from)
+		return;
+	if (from->slot > t->reached)
+		t->reached = from->slot;
+	apart = !t->opened || t->part[t->at_part].is_cut || t->part[t->at_part].member + 1 != member ||
+		!ktr__set_adjoins(dir);
+	missing = ktr__trace_minus(from->index, t->event_no);
+	if (!apart || !missing)
+		return;
+	/* Before the first directory there is nothing that it could be missing from. */
+	if (member)
+		t->n_untold += missing;
+	else
+		t->first_no = from->index;
+	t->n_gone = missing + (t->n_before ? 0 : t->n_gone);
+	t->n_before = 0;
+	t->gone_no = t->event_no = from->index;
+	t->gone_member = member;
+	t->numbered = 1;
+}
+
 /* At the end of a part: 1 with the next one open, 0 when there is none, -ENOMEM. */
 static int trace_cursor_part(struct ktr__trace_cursor *t)
 {
 	unsigned i = t->opened ? t->at_part + 1 : 0;
+	unsigned n_begun = i < t->n_parts ? t->part[i].member + 1 : t->c.source->set->n;
 	int rc;
 
-	if (i >= t->n_parts)
+	while (t->n_begun < n_begun)
+		trace_cursor_begin(t, t->n_begun++);
+	if (i >= t->n_parts) {
+		trace_cursor_untold(t, 0);
 		return 0;
+	}
 	rc = ktr__trace_open_part(t, i);
 	return rc ? rc : 1;
 }
@@ -359,6 +406,41 @@ static int trace_cursor_is_whole(const struct ktr__trace_cursor *t)
 	       (uint64_t)(t->walk.end - t->walk.at) >= (uint64_t)t->walk.n_left * TRACE_EVENT_LEAST;
 }
 
+/* When the first packet of a directory begins; 0: it has none. */
+static uint64_t trace_cursor_first_ns(const struct ktr__event_source *source, unsigned member)
+{
+	uint64_t first_ns = 0;
+
+	for (unsigned i = 0; i < source->n_cursors; i++) {
+		const struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
+
+		for (unsigned k = source->cursor[i]->advance == trace_cursor_advance ? t->n_parts : 0; k--;)
+			if (t->part[k].member == member && t->part[k].first_ns &&
+			    (!first_ns || t->part[k].first_ns < first_ns))
+				first_ns = t->part[k].first_ns;
+	}
+	return first_ns;
+}
+
+int ktr__trace_begun(const struct ktr__event_source *source, unsigned *i, struct ktr__reader_begun *begun)
+{
+	for (; *i < source->n_cursors; ++*i) {
+		const struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[*i]);
+
+		if (source->cursor[*i]->advance != trace_cursor_advance || !t->n_gone)
+			continue;
+		++*i;
+		*begun = (struct ktr__reader_begun){
+			t->name, t->head.cpu, t->kind == KTR_RING_KEEP, t->n_gone, t->gone_no,
+			trace_cursor_first_ns(source, t->gone_member),
+		};
+		if (!begun->time_ns)
+			begun->time_ns = source->info.last_ns > t->edge_ns ? source->info.last_ns : t->edge_ns;
+		return 1;
+	}
+	return 0;
+}
+
 static int trace_cursor_count(struct ktr__cursor *cursor, uint64_t *n)
 {
 	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
@@ -397,6 +479,8 @@ static int trace_cursor_seek(struct ktr__cursor *cursor, uint64_t time_ns)
 	if (at < 0)
 		return (int)at;
 	t->in_packet = t->crossed = 0;
+	t->n_begun = t->part[t->at_part].member + 1;
+	t->n_untold = t->n_gone = t->gone_no = 0;
 	t->next = (uint64_t)at;
 	t->limit_ns = time_ns;
 	t->numbered = before.magic != 0;

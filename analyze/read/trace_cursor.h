@@ -58,7 +58,11 @@ struct ktr__trace_cursor {
 	unsigned at_part;
 	int opened;  /* at_part is meant; the file may be missing all the same */
 	int crossed; /* the packet before was in another part */
-	uint64_t n_gone; /* events right before this packet that were in parts which are not there any more */
+	uint64_t n_gone; /* events right before this packet that were in parts which are not there any more, */
+	uint64_t gone_no; /* or before the event of that number; 0: there were none */
+	unsigned gone_member; /* the directory that begins behind them */
+	uint64_t n_untold; /* of these: the loss is told when it is known where it ends */
+	unsigned n_begun; /* directories whose beginning the stream has passed */
 	uint32_t n_before; /* events of the packet before */
 	char name[32];
 	uint32_t number; /* in the name */
@@ -129,6 +133,10 @@ void ktr__trace_give_up(struct ktr__trace_cursor *t, int why);
 
 /* Forward: goes to where an event is that the walk has not come to: 1, 0 at the end, -errno. */
 int ktr__trace_stand(struct ktr__trace_cursor *t);
+
+/* See ktr__reader_begun(). */
+struct ktr__reader_begun;
+int ktr__trace_begun(const struct ktr__event_source *source, unsigned *i, struct ktr__reader_begun *begun);
 
 /* The next event of the packet, in t->c.event: 1; 0: none is left, or none that can be decoded. */
 int ktr__trace_one(struct ktr__trace_cursor *t);

@@ -5,6 +5,7 @@
 #include "analyze/read/sidecar.h"
 #include "analyze/read/source.h"
 #include "analyze/read/tables.h"
+#include "analyze/read/trace_source.h"
 #include "analyze/rewrite/tsdl.h"
 #include "ktr/session/drop.h"
 
@@ -27,6 +28,7 @@ struct trace_head {
 	struct ktr__lines *lines;
 	struct ktr__trace_head *head;
 	int is_trace; /* the line with the version has been seen */
+	int is_again; /* all has been looked at before */
 };
 
 static struct ktr_trace_clock head_clock(uint64_t base_ticks, uint64_t base_ns, uint64_t mult, uint64_t shift)
@@ -70,12 +72,31 @@ static void head_dropped(struct ktr__trace_head *head, const struct ktr__line_dr
 		}
 }
 
+/* In traces of earlier versions it has no stream. */
+static int head_from(struct trace_head *t, const struct ktr__line_from *line)
+{
+	struct ktr__tables *tables = &t->lines->source->tables;
+	struct ktr__trace_from *from;
+	uint32_t number, kind;
+
+	if (t->is_again || line->unread || !ktr__trace_is_stream(line->stream.text, &number, &kind))
+		return 0;
+	from = ktr__arena_alloc(&tables->arena, sizeof(*from));
+	if (!from)
+		return -ENOMEM;
+	*from = (struct ktr__trace_from){ t->head->from, ktr__sidecar_text(tables, line->stream), number, kind,
+					  line->slot, line->index };
+	t->head->from = from;
+	return from->name ? 0 : -ENOMEM;
+}
+
 /* A line of a kind, with the members that such a line has. */
 static int head_kind(struct trace_head *t, const json_t *row, const char *kind)
 {
 	struct ktr__line_trace trace;
 	struct ktr__line_clock clock;
 	struct ktr__line_dropped dropped;
+	struct ktr__line_from from;
 	struct ktr__line_end end;
 
 	if (strcmp(kind, "trace") == 0 && !t->is_trace) {
@@ -88,6 +109,9 @@ static int head_kind(struct trace_head *t, const json_t *row, const char *kind)
 	} else if (strcmp(kind, "dropped") == 0) {
 		ktr__sidecar_parse(row, ktr__line_dropped, &dropped);
 		head_dropped(t->head, &dropped);
+	} else if (strcmp(kind, "from") == 0) {
+		ktr__sidecar_parse(row, ktr__line_from, &from);
+		return head_from(t, &from);
 	} else if (strcmp(kind, "end") == 0) {
 		ktr__sidecar_parse(row, ktr__line_end, &end);
 		t->head->has_ended = 1;
@@ -149,7 +173,7 @@ static int head_from_metadata(struct ktr__lines *lines, struct ktr__trace_head *
 
 int ktr__trace_head(struct ktr__lines *lines, struct ktr__trace_head *head)
 {
-	struct trace_head t = { lines, head, 0 };
+	struct trace_head t = { lines, head, 0, 0 };
 	int rc = 0;
 
 	memset(head, 0, sizeof(*head));
@@ -164,7 +188,7 @@ int ktr__trace_head(struct ktr__lines *lines, struct ktr__trace_head *head)
 
 int ktr__trace_head_again(struct ktr__lines *lines, struct ktr__trace_head *head)
 {
-	struct trace_head t = { lines, head, 1 };
+	struct trace_head t = { lines, head, 1, 1 };
 
 	/* In this order: who writes it lets go of it after its last line. */
 	head->is_written = head_is_written(lines->dir_fd);

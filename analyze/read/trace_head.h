@@ -9,7 +9,16 @@
 
 #include "analyze/read/lines.h"
 
-/* Strings are the arena's of the source. */
+/* Where a stream begins in a directory of a trace that began before. */
+struct ktr__trace_from {
+	const struct ktr__trace_from *next;
+	const char *name;
+	uint32_t number, kind; /* in the name */
+	uint64_t slot;	/* in its ring */
+	uint64_t index; /* the running number of the event there */
+};
+
+/* Strings and lists are the arena's of the source. */
 struct ktr__trace_head {
 	const char *name; /* of the session */
 	const char *host;
@@ -23,6 +32,7 @@ struct ktr__trace_head {
 	uint64_t n_written; /* [events] as its ends tell */
 	uint64_t n_dropped[KTR_DROPS]; /* [events] that went into no ring */
 	uint64_t n_dropped_by_then[KTR_DROPS]; /* the same since the session began, when it was last said */
+	const struct ktr__trace_from *from; /* first: the last one told of */
 	int complete;       /* holds, or counts as lost, all there was since the session began */
 	int has_ended;      /* cleanly */
 	int is_written;     /* somebody has it locked */

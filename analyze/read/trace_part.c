@@ -34,20 +34,21 @@ unsigned ktr__trace_find_part(const struct ktr__trace_cursor *t, uint64_t time_n
 
 int ktr__trace_adjoins(const struct ktr__trace_cursor *t, unsigned i)
 {
-	const struct ktr__trace_dir *member;
-
 	if (!i || t->part[i - 1].member + 1 != t->part[i].member || t->part[i - 1].is_cut || t->part[i].is_cut)
 		return 0;
-	member = &t->c.source->set->member[t->part[i].member];
-	return member->number == KTR__SET_LIVE || member->number == member[-1].number + 1;
+	return ktr__set_adjoins(&t->c.source->set->member[t->part[i].member]);
 }
 
 int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i)
 {
 	struct ktr__trace_part *part = &t->part[i];
 	struct ktr__trace_dir *member = &t->c.source->set->member[part->member];
-	int rc = 0;
+	int rc = ktr__set_enter(t->c.source->set, member, t->c.source->info.path), left;
 
+	if (rc < 0)
+		return rc;
+	left = member->dir_fd < 0; /* and was removed: it cannot be opened */
+	rc = 0;
 	if (!t->opened || t->file.fd < 0 || t->at_part != i) {
 		ktr__packets_close(&t->file);
 		rc = ktr__packets_open(&t->file, member->dir_fd, t->name);
@@ -58,7 +59,7 @@ int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i)
 		return rc;
 	t->file.patience = member->head.is_written ? KTR__PACKETS_PATIENCE : 0;
 	/* Files that stay empty are removed when a directory is left. */
-	part->is_cut |= rc && part->n_bytes && ktr__set_is_removed(member);
+	part->is_cut |= rc && part->n_bytes && (left || ktr__set_is_removed(member));
 	if (rc && part->n_bytes && part->is_cut)
 		ktr__source_note(t->c.source, 0, "%s/%s: was removed before it was read", member->path, t->name);
 	else if (rc && part->n_bytes)

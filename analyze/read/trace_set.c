@@ -376,6 +376,31 @@ static int set_is_early(struct ktr__event_source *source, struct ktr__trace_dir 
 	return early;
 }
 
+void ktr__set_leave(struct ktr__trace_dir *member)
+{
+	if (member->dir_fd >= 0)
+		close(member->dir_fd);
+	member->dir_fd = -1;
+}
+
+int ktr__set_enter(const struct ktr__trace_set *set, struct ktr__trace_dir *member, const char *path)
+{
+	struct ktr__trace_dir again = { .dir_fd = -1 };
+	int rc = -ENOENT;
+
+	if (member->dir_fd >= 0)
+		return 0;
+	/* By its number, which nothing else gets; that of one without, which was removed, is not known. */
+	if (member->number != KTR__SET_LIVE)
+		rc = set_open_dir(set, &again, path, member->number);
+	if (!rc && set_is_same(&again, member)) {
+		member->dir_fd = again.dir_fd;
+		again.dir_fd = -1;
+	}
+	set_forget(&again);
+	return rc == -ENOMEM ? rc : member->dir_fd >= 0;
+}
+
 /* Adds what was rotated away before the only member there is yet. 0 or -ENOMEM. */
 static int set_add_older(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path)
 {

@@ -2,7 +2,8 @@
 /*
  * The directories that make one trace: those that rotation has moved to NAME.1, NAME.2, ... (the
  * higher, the younger), and NAME itself. They are of one session, so that numbers in them mean the
- * same. Each is held open by its directory: rotation may go on meanwhile.
+ * same. Each is held open by its directory, as long as there is something to be read of it: rotation may go on
+ * meanwhile.
  */
 #ifndef ANALYZE_TRACE_SET_H
 #define ANALYZE_TRACE_SET_H
@@ -19,7 +20,7 @@ struct ktr__trace_losses;
 
 struct ktr__trace_dir {
 	char *path; /* owned; as users are told it */
-	int dir_fd;
+	int dir_fd; /* -1: it was left */
 	dev_t dev;
 	ino_t ino;
 	ino_t info_ino; /* of its info.jsonl; 0: it had none */
@@ -56,6 +57,12 @@ extern unsigned ktr__set_patience; /* how often it looks, 2 ms apart; tests have
  */
 int ktr__set_has_name(const struct ktr__trace_dir *member);
 
+/* Does a member, not the first one, follow the one before it, with nothing in between that is gone? */
+static inline int ktr__set_adjoins(const struct ktr__trace_dir *member)
+{
+	return member->number == KTR__SET_LIVE || member->number == member[-1].number + 1;
+}
+
 /*
  * Opens the trace at path and, unless alone, what was rotated away from it. 0, or -errno with err
  * filled; what was opened is closed by ktr__set_close() either way.
@@ -69,6 +76,14 @@ int ktr__set_is_removed(const struct ktr__trace_dir *member);
 
 /* Of one that has been removed, and was kept: from here on it is what was kept. 1, or 0 where it was not. */
 int ktr__set_use_kept(const struct ktr__trace_set *set, struct ktr__trace_dir *member);
+
+/*
+ * One that has been read to its end, and is not written any more, need not be open; what it says of itself stays.
+ * Opens one that was left, by its number below path: 1 if it is open now and was not, 0 if it was or is not there
+ * any more, or -ENOMEM.
+ */
+void ktr__set_leave(struct ktr__trace_dir *member);
+int ktr__set_enter(const struct ktr__trace_set *set, struct ktr__trace_dir *member, const char *path);
 
 /* Or any of them? What was read of the set may lack something then, and another look finds those there are. */
 int ktr__set_has_gone(const struct ktr__trace_set *set);

@@ -222,6 +222,28 @@ static int trace_source_has(const struct ktr__event_source *source, unsigned mem
 	return 0;
 }
 
+/*
+ * Streams that a directory tells of and that have no file yet: all they had is gone, which is known when they are
+ * come to. 0 or -ENOMEM.
+ */
+static int trace_source_silent(struct ktr__event_source *source, unsigned member)
+{
+	const struct ktr__trace_from *from = source->set->member[member].head.from;
+
+	for (; from && (source->follow || source->kept); from = from->next) {
+		struct ktr__trace_cursor *t = trace_source_cursor(source, from->name, from->number, from->kind);
+
+		if (!t)
+			return -ENOMEM;
+		if (t->n_parts || strncmp(from->name, KTR_STREAM_CPU, strlen(KTR_STREAM_CPU)) != 0 ||
+		    from->number >= KTR_CPU_MAX)
+			continue;
+		t->head.cpu = from->number;
+		ktr__source_cpu(source, from->number);
+	}
+	return 0;
+}
+
 /* Adds the streams of a directory that are not there yet. 0 or -errno with err filled. */
 static int trace_source_streams(struct ktr__event_source *source, unsigned member, struct ktr_error *err)
 {
@@ -245,7 +267,7 @@ static int trace_source_streams(struct ktr__event_source *source, unsigned membe
 		free(names[i]);
 	}
 	free(names);
-	return rc;
+	return rc ? rc : trace_source_silent(source, member);
 }
 
 /*
@@ -460,24 +482,49 @@ static int trace_source_more(struct ktr__event_source *source, uint64_t now_ns, 
 	return rc;
 }
 
-uint32_t ktr__trace_source_oldest(const struct ktr__event_source *source)
+/* The first directory that something is to be read of; a look is over, and all cursors have been asked since. */
+static unsigned trace_source_first(const struct ktr__event_source *source)
 {
-	const struct ktr__trace_set *set = source->set;
-	unsigned oldest = set ? set->n - 1 : 0;
+	unsigned first = source->set->n - 1;
 
-	for (unsigned i = 0; set && i < source->n_cursors; i++) {
+	for (unsigned i = 0; i < source->n_cursors; i++) {
 		const struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
 		unsigned at = t->opened ? t->at_part : 0;
 
 		/* One that waits has handed out all that the directories before the last have of it. */
-		if (source->cursor[i]->close == trace_source_close && t->n_parts && !t->c.waits &&
-		    t->part[at].member < oldest)
-			oldest = t->part[at].member;
+		if (source->cursor[i]->close == trace_source_close && t->n_parts && (!t->opened || !t->c.waits) &&
+		    t->part[at].member < first)
+			first = t->part[at].member;
 	}
-	if (!set || set->member[oldest].number != KTR__SET_LIVE)
-		return set ? set->member[oldest].number : 0;
+	return first;
+}
+
+uint32_t ktr__trace_source_oldest(const struct ktr__event_source *source)
+{
+	const struct ktr__trace_set *set = source->set;
+	unsigned first = set ? trace_source_first(source) : 0;
+
+	if (!set || set->member[first].number != KTR__SET_LIVE)
+		return set ? set->member[first].number : 0;
 	/* It may have been moved aside since it was looked at: its number is above that of the one before. */
-	return oldest ? set->member[oldest - 1].number + 1 : 0;
+	return first ? set->member[first - 1].number + 1 : 0;
+}
+
+/* Closes what has been read of directories that rotation has left behind: nothing comes to them any more. */
+static void trace_source_leave(struct ktr__event_source *source)
+{
+	struct ktr__trace_set *set = source->set;
+	unsigned first = trace_source_first(source);
+
+	for (unsigned i = 0; i < source->n_cursors; i++) {
+		struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
+
+		if (source->cursor[i]->close == trace_source_close && t->opened && t->c.waits &&
+		    t->part[t->at_part].member < set->n - 1)
+			ktr__packets_close(&t->file);
+	}
+	while (first-- && set->member[first].dir_fd >= 0)
+		ktr__set_leave(&set->member[first]);
 }
 
 int ktr__trace_refresh(struct ktr__event_source *source, uint64_t now_ns)
@@ -485,6 +532,7 @@ int ktr__trace_refresh(struct ktr__event_source *source, uint64_t now_ns)
 	struct ktr__trace_set *set = source->set;
 	int rc, moved;
 
+	trace_source_leave(source);
 	if (set->progress)
 		ktr__writer_progress_look(set->progress);
 	do {

@@ -60,18 +60,24 @@ int ktr__join_find(const uint8_t uuid[16], char *path, size_t size, struct ktr_e
  */
 static int join_last(struct ktr__trace_cursor *t)
 {
-	const struct ktr__trace_set *set = t->c.source->set;
+	struct ktr__trace_set *set = t->c.source->set;
 	const uint8_t *bytes;
 
 	memset(&t->last, 0, sizeof(t->last));
 	t->last_end = 0;
 	for (unsigned i = t->n_parts; i-- && !t->last.magic;) {
+		struct ktr__trace_dir *member = &set->member[t->part[i].member];
 		struct ktr__packets file;
 		int64_t at, n = 0;
-		int rc = ktr__packets_open(&file, set->member[t->part[i].member].dir_fd, t->name);
+		int entered = ktr__set_enter(set, member, t->c.source->info.path), rc;
 
+		rc = entered < 0 ? entered : -ENOENT;
+		if (member->dir_fd >= 0)
+			rc = ktr__packets_open(&file, member->dir_fd, t->name);
+		if (entered > 0)
+			ktr__set_leave(member);
 		if (rc == -ENOENT)
-			continue; /* it stayed empty, and its writer has taken it away */
+			continue; /* it stayed empty, and its writer has taken it away; or it was removed */
 		if (rc)
 			return rc;
 		if (file.n_bytes > t->part[i].n_bytes)
@@ -135,11 +141,26 @@ static void join_from(void *context, uint32_t ring, uint64_t slot, uint64_t inde
 	j->start[ring].index = index;
 }
 
+/* What a directory says of where streams begin in it, or else of what was dropped. 0 or -errno. */
+static int join_member(struct join *j, unsigned i, int from)
+{
+	struct ktr__trace_dir *member = &j->source->set->member[i];
+	int entered = ktr__set_enter(j->source->set, member, j->source->info.path), rc;
+	struct ktr__lines lines = ktr__set_lines(j->source, member, NULL);
+
+	if (entered < 0 || member->dir_fd < 0)
+		return entered < 0 ? entered : 0;
+	rc = from ? ktr__sidecar_from(&lines, join_from, j) : ktr__sidecar_dropped(&lines, join_dropped, j);
+	if (entered)
+		ktr__set_leave(member);
+	return rc;
+}
+
 /* Where each ring's reading begins. 0, -EPROTO when the session contradicts the trace, or -errno. */
 static int join_starts(struct join *j, int complete)
 {
 	struct ktr__event_source *source = j->source;
-	struct ktr__lines first = ktr__set_lines(source, &source->set->member[0], NULL);
+	unsigned last = source->set->n - 1;
 	int rc;
 
 	for (uint32_t i = 0; i < j->n; i++) {
@@ -148,8 +169,8 @@ static int join_starts(struct join *j, int complete)
 
 		j->start[i].cursor = complete ? all : oldest;
 	}
-	/* What lies before that was in a piece that is not there any more. */
-	rc = complete ? 0 : ktr__sidecar_from(&first, join_from, j);
+	/* What lies before that was in pieces, of which some may not be there any more. */
+	rc = source->set->member[last].head.complete ? 0 : join_member(j, last, 1);
 	for (unsigned i = 0; i < source->n_cursors && !rc; i++) {
 		struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
 		uint32_t ring = join_ring(j, t->name);
@@ -161,6 +182,8 @@ static int join_starts(struct join *j, int complete)
 			continue;
 		if (t->last.ring != ring || t->last.next_slot < index)
 			return -EPROTO;
+		if (j->start[ring].index > index)
+			continue;
 		j->start[ring] = (struct ktr__session_start){
 			.cursor = { ring, 1, t->last.next_slot, t->last.next_slot - index,
 				    t->last.next_slot, 0 },
@@ -168,11 +191,8 @@ static int join_starts(struct join *j, int complete)
 			.time_ns = t->last.time_end,
 		};
 	}
-	for (unsigned i = 0; i < source->set->n && !rc; i++) {
-		struct ktr__lines lines = ktr__set_lines(source, &source->set->member[i], NULL);
-
-		rc = ktr__sidecar_dropped(&lines, join_dropped, j);
-	}
+	for (unsigned i = 0; i < source->set->n && !rc; i++)
+		rc = join_member(j, i, 0);
 	return rc;
 }
 

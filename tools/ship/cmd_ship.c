@@ -239,7 +239,7 @@ static void ship_like(const struct ship_command *c, struct store *store, char *h
 	ship_key(like);
 }
 
-/* Each piece of a trace that is followed is a file that is open. */
+/* Each piece of a trace that has not been read yet is a file that is open. */
 static void ship_files(void)
 {
 	struct rlimit limit;

@@ -201,6 +201,35 @@ int ship_rows_gone(struct ship *ship, const struct ktr_event *event, uint64_t n)
 	return ship->gone_where.failed ? -ENOMEM : 0;
 }
 
+int ship_rows_removed(struct ship *ship, const struct ktr_event *event, uint64_t n, uint64_t until,
+		      struct ship_stream *stream)
+{
+	/* Some of it may have been shipped when it was there. */
+	uint64_t left = until > stream->next ? until - stream->next : 0;
+
+	if (!left)
+		return 0;
+	stream->next = until;
+	return ship_rows_gone(ship, event, n < left ? n : left);
+}
+
+/* What is gone of streams that have no event after that, or none yet. 0 or -ENOMEM. */
+static int ship_rows_silent(struct ship *ship)
+{
+	struct ktr__reader_begun begun;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && ktr__reader_begun(ship->reader, &i, &begun);) {
+		const struct ktr_event event = { .time_ns = begun.time_ns, .cpu = begun.cpu,
+						 .keep = begun.keep != 0 };
+		int stream = ship_state_stream(&ship->state, begun.stream);
+
+		rc = stream < 0 ? stream : ship_rows_removed(ship, &event, begun.n_gone, begun.until,
+							     &ship->state.stream[stream]);
+	}
+	return rc;
+}
+
 int ship_rows_is_full(const struct ship *ship)
 {
 	size_t n = native_bytes_so_far(&ship->events) + native_bytes_so_far(&ship->counters);
@@ -266,6 +295,8 @@ int ship_rows_batch(struct ship *ship, struct ship_batch *batch)
 {
 	int rc = ship_batch_begin(batch);
 
+	if (!rc)
+		rc = ship_rows_silent(ship);
 	if (!rc)
 		rc = ship_spans_put(ship);
 	if (!rc)

@@ -18,6 +18,10 @@ int ship_rows_loss(struct ship *ship, const struct ktr_loss *loss);
 /* n events of the stream before this one were gone before they were shipped. */
 int ship_rows_gone(struct ship *ship, const struct ktr_event *event, uint64_t n);
 
+/* Likewise, of its stream up to the number `until`, unless it has been said. The stream goes on there. */
+int ship_rows_removed(struct ship *ship, const struct ktr_event *event, uint64_t n, uint64_t until,
+		      struct ship_stream *stream);
+
 /* The next row of events is this one's: if it is the batch's first, the batch is of its day and found by it. */
 void ship_rows_begin(struct ship *ship, const struct ship_stream *stream, int64_t ts, uint64_t idx);
 

@@ -161,15 +161,9 @@ static int ship_walk_gone(struct ship *ship, const struct ktr_event *event, stru
 
 int ship_walk_removed(struct ship *ship, const struct ktr_event *event, uint64_t index, struct ship_stream *stream)
 {
-	uint64_t n = ktr__reader_gone(ship->reader, index);
-	int rc;
+	uint64_t until, n = ktr__reader_gone(ship->reader, index, &until);
 
-	if (!n || index <= stream->next)
-		return 0;
-	/* Some of it may have been shipped when it was there. */
-	rc = ship_rows_gone(ship, event, n < index - stream->next ? n : index - stream->next);
-	stream->next = index;
-	return rc;
+	return n ? ship_rows_removed(ship, event, n, until, stream) : 0;
 }
 
 struct ship_stream *ship_walk_stream(struct ship *ship, const struct ktr_event *event, unsigned cursor)
@@ -233,6 +227,7 @@ static int ship_walk_spans_event(struct ship *ship, const struct ktr_event *even
 int ship_walk_take(struct ship *ship, const struct ktr_event *event, struct ship_stream *stream,
 		   struct ktr_error *err)
 {
+	size_t at = (size_t)(stream - ship->state.stream);
 	int rc = 0;
 
 	ship->is_fresh = event->index >= stream->next;
@@ -243,6 +238,7 @@ int ship_walk_take(struct ship *ship, const struct ktr_event *event, struct ship
 		rc = ship_walk_flush(ship, err);
 		if (rc)
 			return rc;
+		stream = &ship->state.stream[at]; /* there may be more of them */
 	}
 	if (ship->is_fresh && ship->with_events && (!ship->filter || ktr__filter_pass(ship->filter, event)))
 		rc = ship_rows_event(ship, event, stream);

@@ -30,7 +30,7 @@
 	X(of, TAIL, to_ns)
 #define KTR__LINE_FROM(X, of)										\
 	X(of, TEXT, kind) X(of, U64, ring) X(of, U64, slot) X(of, U64, index) X(of, U64, dropped)	\
-	X(of, BOOL, unread)
+	X(of, BOOL, unread) X(of, TEXT, stream)
 #define KTR__LINE_CLASS(X, of)										\
 	X(of, U64, bit) X(of, TEXT, name) X(of, STRING, help)
 #define KTR__LINE_PROC(X, of)										\

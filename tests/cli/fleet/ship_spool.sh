@@ -12,15 +12,33 @@ at_exit() {
 	done
 }
 cat >"$dir/host.c" <<'C'
+#define _GNU_SOURCE
 #include <ktr.h>
+#include <errno.h>
 #include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
-int main(void)
+#include <stdlib.h>
+static int other;
+/* Goes on on another processor. */
+static void move(int signal)
+{
+	cpu_set_t one;
+
+	(void)signal;
+	CPU_ZERO(&one);
+	CPU_SET(other, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+int main(int argc, char **argv)
 {
 	struct pollfd in = { .fd = 0, .events = POLLIN };
-	int i = 0;
+	int i = 0, n;
 
-	while (poll(&in, 1, 5) == 0)
+	other = argc > 1 ? atoi(argv[1]) : 0;
+	signal(SIGUSR1, move);
+	while ((n = poll(&in, 1, 5)) == 0 || (n < 0 && errno == EINTR))
 		for (int end = i + 50; i < end; i++)
 			CTR2(KTR_GEN, "%d %s", i, "some text that takes its room in a trace, which is to be rotated");
 	printf("%d\n", i);
@@ -36,15 +54,18 @@ fake=$!
 await '[ -s port ]'
 to=http://127.0.0.1:$(cat port)
 mkfifo in
-# One stream: what was lost of one that has no events after that, nothing tells.
+# The first processor that we may use, and the last.
 cpu=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+other=$(taskset -cp $$ | sed 's/.*[^0-9]//')
 
-# away FOLDER OPTION...: a program is traced into FOLDER/live while what follows FOLDER waits for an answer
+moves=
+# away FOLDER OPTION...: a program is traced into FOLDER/live while what follows FOLDER waits for an answer; it moves to
+# the other processor meanwhile, if $moves
 away() {
 	folder=$1
 	shift
 	mkdir "$folder"
-	KTR_MASK=gen KTR_FILE=$folder/live KTR_ROTATE_SIZE=64K KTR_ROTATE_KEEP=4 taskset -c "$cpu" ./host <in >n 2>host.err &
+	KTR_MASK=gen KTR_FILE=$folder/live KTR_ROTATE_SIZE=64K KTR_ROTATE_KEEP=4 taskset -c "$cpu" ./host "$other" <in >n 2>host.err &
 	program=$!
 	exec 7>in
 	await "[ -e $folder/live/ktr/info.jsonl ]"
@@ -53,6 +74,10 @@ away() {
 	await "[ -n \"\$(ls bodies)\" ]"
 	kill -STOP $fake
 	last=$(find "$folder" -maxdepth 1 -name 'live.*' | sed 's/.*\.//' | sort -n | tail -n 1)
+	if [ -n "$moves" ]; then
+		await "[ -e $folder/live.$((${last:-0} + 5)) ]"
+		kill -USR1 $program
+	fi
 	await "[ -e $folder/live.$((${last:-0} + 20)) ]"
 }
 # back: the server answers, and the program ends; $events that were shipped, and $gone that were not, as it says
@@ -91,6 +116,25 @@ away none --spool 0
 is "nothing is kept" "$(find none -name .ktr-ship)" ""
 back
 is "events, and what is gone" "$((events + ${gone:-0} + lost))" "$(cat n)"
+
+# The stream of one processor ends in pieces that are gone; what it lacks is told, and once.
+if [ "$cpu" = "$other" ]; then
+	skip "one processor alone: no stream is left behind"
+else
+	moves=1
+	away behind --spool 0
+	# Who waits for what the silent stream still has would wait in vain.
+	kill -CONT $fake
+	n=$(ls bodies | wc -l)
+	await '[ "$(ls bodies | wc -l)" -ge $((n + 12)) ]'
+	back
+	[ "${gone:-0}" -gt 0 ] || fail "nothing is gone: $(cat log)"
+	is "events, and what is gone" "$((events + ${gone:-0} + lost))" "$(cat n)"
+	"$ktr" ship --to "$to" --state state.behind --host web01 behind 2>log || fail "again: $(cat log)"
+	grep -q 'removed by rotation' log && fail "it is said again: $(cat log)"
+	rm -f bodies/*
+	moves=
+fi
 
 # Kept by one that was killed, and shipped by another.
 away left
