@@ -180,6 +180,7 @@ case $(cat "$dir/err") in
 	is 'attached' "$(grep -c "^ktr lockstat: attached to process $pid\$" "$dir/err")" 1
 	is 'attached: held' "$(grep -c '^Mutex hold: [1-9]' "$dir/told")" 1
 	is 'attached: stacks' "$(grep -c '^ *in noise < ' "$dir/told")" 1
+	grep -q '^ *in noise < ' "$dir/told" || cat "$dir/told"
 	kill -0 $pid || fail 'attached: it has ended'
 	# Another time nothing is of the time before, of which the rings have all still.
 	kill -9 $pid
