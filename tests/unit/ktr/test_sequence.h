@@ -7,8 +7,9 @@
  * rseq_cs in any case. Then it lets another event be recorded on the CPU, moves the thread to
  * another CPU, or changes the ring's geometry.
  *
- * On x86-64 the trap flag stops before each instruction in turn; AArch64 has nothing like it for
- * programs, so there a breakpoint takes the place of one instruction after the other.
+ * A breakpoint takes the place of one instruction after the other. On x86-64 the trap flag tells where these are, in
+ * one run of each sequence alone: under a hypervisor each of its traps may take tens of microseconds, and a
+ * breakpoint's one. AArch64 has nothing like it for programs, and needs nothing, for its instructions are of one size.
  *
  * The library's own record of its session, and the thread's own state, are put aside meanwhile: what
  * runs is what programs run. finish() puts them back.
@@ -113,9 +114,16 @@ static struct {
 	const struct sequence_cs *cs; /* of the sequence that is run */
 	uintptr_t commit;             /* its last instruction */
 	int again;                    /* a second interruption, before the commit */
-	unsigned at;                  /* x86-64: steps to go */
-	uint32_t *code;               /* AArch64: where the breakpoint is, and what was there */
+#if defined(__x86_64__)
+	uintptr_t from; /* where it is interrupted: */
+	unsigned at;	/* after so many times that it came there */
+	uintptr_t over; /* a breakpoint that is to be set again when its instruction has been done */
+	uint8_t *code;	/* where the breakpoint is, and what was there */
+	uint8_t was;
+#else
+	uint32_t *code;
 	uint32_t was;
+#endif
 	unsigned n_fired;
 	unsigned n_aborted;
 } plan;
@@ -248,38 +256,95 @@ static void describe(const struct op *op)
 }
 
 #if defined(__x86_64__)
-#define TRAP_FLAG 0x100u
-#define NEVER     UINT_MAX
+#define TRAP_FLAG  0x100u
+#define BREAKPOINT 0xccu /* int3 */
+#define STEPS	   4096	 /* of one event, at most */
+
+/* Where each step is, by the trap flag, and how often it has been there before. */
+static struct step {
+	uintptr_t pc;
+	unsigned n_before;
+} step[STEPS];
+static unsigned n_steps;
+static volatile int looking; /* 2: what is to be looked at is over */
+
+static void set_breakpoint(uintptr_t at)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	plan.code = (uint8_t *)at;
+	plan.was = *plan.code;
+	if (mprotect((void *)(at & ~(page - 1)), page, PROT_READ | PROT_WRITE | PROT_EXEC) == 0)
+		*(volatile uint8_t *)plan.code = BREAKPOINT;
+}
+
+static void clear_breakpoint(void)
+{
+	if (plan.code)
+		*(volatile uint8_t *)plan.code = plan.was;
+	plan.code = NULL;
+}
+
+static void looked(uintptr_t pc)
+{
+	if (inside(pc))
+		plan.commit = pc;
+	if (n_steps == STEPS || looking == 2)
+		return;
+	step[n_steps] = (struct step){ pc, 0 };
+	for (unsigned i = 0; i < n_steps; i++)
+		step[n_steps].n_before += step[i].pc == pc;
+	n_steps++;
+}
 
 static void trapped(int signo, siginfo_t *info, void *context)
 {
 	ucontext_t *user = context;
-	uintptr_t pc = (uintptr_t)user->uc_mcontext.gregs[REG_RIP];
+	greg_t *reg = user->uc_mcontext.gregs;
+	uintptr_t pc = (uintptr_t)reg[REG_RIP];
 
 	(void)signo, (void)info;
-	if (plan.at == NEVER) {
-		if (inside(pc))
-			plan.commit = pc;
+	if (looking) {
+		looked(pc);
 		return;
 	}
-	if (plan.n_fired ? pc != plan.commit : plan.at > 0) {
-		plan.at -= plan.n_fired == 0;
+	if (plan.over) { /* the instruction with the breakpoint has been done */
+		set_breakpoint(plan.over);
+		plan.over = 0;
+		reg[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 		return;
 	}
-	interrupt(&pc);
-	user->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
-	if (plan.n_fired > (unsigned)plan.again)
-		user->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	pc = (uintptr_t)plan.code;
+	clear_breakpoint();
+	if (plan.at) {
+		plan.at--;
+		plan.over = pc;
+	} else {
+		interrupt(&pc);
+		if (plan.n_fired <= (unsigned)plan.again)
+			plan.over = pc == plan.commit ? pc : 0;
+		if (plan.n_fired <= (unsigned)plan.again && !plan.over)
+			set_breakpoint(plan.commit);
+	}
+	reg[REG_RIP] = (greg_t)pc;
+	if (plan.over)
+		reg[REG_EFL] |= (greg_t)TRAP_FLAG;
 }
 
+/* The same instructions where it is looked at and where it is interrupted. */
 static int run(const struct op *op)
 {
 	int said;
 
 	plan.n_fired = plan.n_aborted = 0;
-	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
+	plan.over = 0;
+	if (!looking)
+		set_breakpoint(plan.from);
+	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | (looking ? TRAP_FLAG : 0));
 	said = call(op);
+	looking *= 2;
 	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)TRAP_FLAG);
+	clear_breakpoint();
 	return said;
 }
 
@@ -288,15 +353,21 @@ static void look(const struct op *op)
 	start();
 	if (op->ready)
 		op->ready();
-	plan.at = NEVER;
+	n_steps = 0;
+	looking = 1;
 	CU_ASSERT_EQUAL_FATAL(run(op), KTR_WRITE_DONE);
+	looking = 0;
+	CU_ASSERT_FATAL(n_steps > 0 && n_steps < STEPS);
 }
 
-/* Before the k-th step; 0: the one before that was not taken any more. */
+/* Before the k-th step; 0: there is none. */
 static int place(unsigned k)
 {
-	plan.at = k;
-	return k == 0 || plan.n_fired;
+	if (k >= n_steps)
+		return 0;
+	plan.from = step[k].pc;
+	plan.at = step[k].n_before;
+	return 1;
 }
 #else
 #define BREAKPOINT 0xd4200000u /* brk #0 */
