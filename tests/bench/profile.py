@@ -10,15 +10,15 @@ which is less than any timer's; and the whole interruption of which a timer's sa
 handler that does nothing. At each rate a sample costs the same: below the tick's it is not every tick that has one, above it
 a sample stands for several.
 
-Perf events: the time that the thread misses, and the CPU time of all of ktr's threads in the process, that of the trace's
-writer, too. Here the source is all that brings a sample to whom it is for, the handler is what that one does with it. The
-baseline that the limit is of is the same source with a handler that does nothing: the same profiler in the same program, with
-its events, rings, rounds and writer, but the class `profile` is off, so that each sample is read, counted and thrown away. So
-finding a stack, recording it and writing it is all that ktr's has more: it is a limit on the handler, not on the source. For
-the source there is another baseline beside it, with no limit: a thread that only empties such a ring, as often, looks at
-nothing in it, and has no trace to write. What ktr has more than that, in a second, is printed below: it is mostly the round
-itself, which looks at every thread, and the trace's writer, and does not grow as samples do; at a low rate there are few
-samples to bear it.
+Perf events: the time that the thread misses for one, and the CPU time of all of ktr's threads in the process, that of the
+trace's writer, too. Here the source is all that brings a sample to whom it is for, the handler is what that one does with
+it. The baseline that the limit is of is the same source with a handler that does nothing: the same profiler in the same
+program, with its events, rings, rounds and writer, but the class `profile` is off, so that each sample is read, counted and
+thrown away. So finding a stack, recording it and writing it is all that ktr's has more: it is a limit on the handler, not on
+the source. For the source there is another baseline beside it, with no limit: a thread that only empties such a ring, as
+often, looks at nothing in it, and has no trace to write. What ktr has more than that, in a second, is printed below: it is
+mostly the round itself, which looks at every thread, and the trace's writer, and does not grow as samples do; at a low rate
+there are few samples to bear it.
 
 The first second of each does not count: what a trace takes to begin is not a sample's, and is printed by itself.
 
@@ -52,7 +52,7 @@ def measure(*command):
 def measure_off(rate):
     """The profiler with its class off. There is another one that may be on, for no event of it is asked for."""
     with subprocess.Popen([ktr, "profile", "--source", "perf", "-s", "bench", "-e", "65536", "-F", str(rate), "-o",
-                           directory + "/t", host, "perf"], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           directory + "/t", host, "perf", str(rate)], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True) as process:
         for _ in range(500):
             off = subprocess.run([ktr, "sysctl", "-s", "bench", "debug.ktr.mask=kswitch"], env=environment(), text=True,
@@ -67,12 +67,11 @@ def measure_off(rate):
 
 
 def medians(of):
-    """Of each number of the runs. By perf events: ns in a second of the thread, and of the others; what those took to begin."""
+    """Of each number of the runs. By perf events: ns of a sample, of the thread; of others in a second; what those took to begin."""
     return [statistics.median(words) for words in zip(*of)]
 
 
 source, own = [], {rate: [] for rate in RATES}
-perf_none = []
 perf_bare, perf_empty, perf_own = ({rate: [] for rate in RATES} for _ in range(3))
 with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
     for _ in range(rounds):
@@ -80,13 +79,12 @@ with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         for rate, of in own.items():
             of.append(measure(ktr, "profile", "--source", "timers", "-e", "65536", "-F", str(rate), "-o", directory + "/t", host,
                               "handler"))
-        perf_none.append(measure(host, "perf"))
         for rate in RATES:
             try:
-                perf_bare[rate].append(measure(host, "perf", str(rate)))
+                perf_bare[rate].append(measure(host, "perf", str(rate), "bare"))
                 perf_empty[rate].append(measure_off(rate))
                 perf_own[rate].append(measure(ktr, "profile", "--source", "perf", "-e", "65536", "-F", str(rate), "-o",
-                                              directory + "/t", host, "perf"))
+                                              directory + "/t", host, "perf", str(rate)))
             except subprocess.CalledProcessError:
                 print("perf events: not measured: they are refused here")
                 perf_empty = {}
@@ -103,13 +101,12 @@ for rate, of in own.items():
           + (": MISSED" if ratio > LIMIT else ""))
 
 if perf_empty:
-    none = medians(perf_none)
     more = {}
     print("\nby perf events, ns of each sample: of the thread, of ktr's threads, together\n")
     print(f"{'rate':>6}{'a ring emptied':>26}{'handler does nothing':>27}{'ktr':>26}{'':>8}")
     for rate in RATES:
         all = [medians(of[rate]) for of in (perf_bare, perf_empty, perf_own)]
-        all = [tuple((x - n) / rate for x, n in zip(of[:2], none)) for of in all]
+        all = [(of[0], of[1] / rate) for of in all]
         ratio = sum(all[2]) / sum(all[1])
         more[rate] = sum(all[0]), sum(all[2])
         missed += ratio > LIMIT

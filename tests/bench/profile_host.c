@@ -8,11 +8,13 @@
  *				profile: with a handler that does nothing, and with the profiler's. They take turns
  *				of a batch, of which the median counts. The thread is 20 calls deep.
  *
- *	profile_host perf [RATE] what the kernel's samples take of a thread 20 calls deep that does nothing else, by
- *				the time that it misses: with RATE, of events as the profiler's, whose ring a thread
- *				of ours empties; without, in whatever way it is run. Then the CPU time of other
- *				threads, both in a second. It waits for a line to begin; the first second does not
- *				count, in which threads, files and rings are made. Then what they took until then.
+ *	profile_host perf RATE [bare] what one of the kernel's samples takes of a thread 20 calls deep that does
+ *				nothing else, by the time that it misses; bare: of events as the profiler's,
+ *				whose ring a thread of ours empties; else in whatever way it is run. Then the
+ *				CPU time of other threads in a second. It waits for a line to begin; the first
+ *				second does not count, in which threads, files and rings are made. Then what
+ *				they took until then. The thread has a CPU to itself, where there are two: what
+ *				another thread does on it would count as missed and as that one's.
  *
  * Prints nanoseconds.
  */
@@ -44,8 +46,8 @@
 #define RING	  (512u << 10) /* [bytes] */
 #define MOST_PAUSE_NS 50000000
 #define STACK	  8192	       /* [bytes] */
-#define WINDOWS	  30	       /* of the time that is missed; a third of them before */
-#define WINDOW_NS 100000000u
+#define BEGIN_NS    1000000000u /* of the time in which gaps are looked for */
+#define MEASURED_NS 3000000000u
 
 static volatile unsigned n_signals;
 static uint32_t gap[2][GAPS];
@@ -231,24 +233,29 @@ static void *empties(void *unused)
 	return NULL;
 }
 
-/* [ns] what is missed in a second of the clock, by the median of so many windows, of which a neighbour has some. */
-__attribute__((noinline, noclone)) static uint64_t missed(unsigned depth, unsigned n)
+/*
+ * [ns] what a sample takes: the median of the longest gaps, of which there are as many as samples. A tick is
+ * shorter, and what a neighbour takes, or the host of a virtual machine, are few of them; of their sum, at a low
+ * rate, they may be most.
+ */
+__attribute__((noinline, noclone)) static uint32_t missed(unsigned depth, uint64_t ns, unsigned rate)
 {
-	static uint32_t gone[WINDOWS];
+	uint64_t from, last, now, n_samples = rate * ns / 1000000000u;
+	uint32_t *gone = gap[0];
+	unsigned n = 0;
 
 	if (depth)
-		return missed(depth - 1, n) + 0 * depth;
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t from = now_ns(), last = from, now = from;
-
-		for (gone[i] = 0; now - from < WINDOW_NS; last = now) {
-			now = now_ns();
-			if (now - last >= LEAST_NS && now - last < MOST_NS)
-				gone[i] += (uint32_t)(now - last);
-		}
+		return missed(depth - 1, ns, rate) + 0 * depth;
+	from = last = now = now_ns();
+	for (; now - from < ns; last = now) {
+		now = now_ns();
+		if (now - last >= LEAST_NS && now - last < MOST_NS && n < GAPS)
+			gone[n++] = (uint32_t)(now - last);
 	}
+	if (n < n_samples / 2 + 1)
+		exit(6);
 	qsort(gone, n, sizeof(uint32_t), longer);
-	return gone[n / 2] * (1000000000ull / WINDOW_NS);
+	return gone[n_samples / 2];
 }
 
 /* This thread on the last CPU that the process may use, its others, and those that they begin, on all but that. */
@@ -294,31 +301,30 @@ static uint64_t others(void)
 	return sum;
 }
 
-static int perf(unsigned rate)
+static int perf(unsigned rate, bool bare)
 {
-	uint64_t before, gone, period_ns = rate ? 1000000000u / rate : 0;
-	uint64_t pause_ns = RING / (STACK + 96) / 2 * period_ns;
+	uint64_t before, after, pause_ns = RING / (STACK + 96) / 2 * (1000000000u / rate);
 	pthread_t thread;
+	uint32_t gone;
 	char line[8];
 
 	if (pause_ns > MOST_PAUSE_NS)
 		pause_ns = MOST_PAUSE_NS;
-
-	if (rate && !rings(rate))
+	if (bare && !rings(rate))
 		return 3;
-	if (rate)
+	if (bare)
 		pthread_create(&thread, NULL, empties, (void *)(uintptr_t)pause_ns);
 	if (!fgets(line, sizeof(line), stdin))
 		return 4;
 	apart();
-	missed(20, WINDOWS / 3);
+	missed(20, BEGIN_NS, rate);
 	before = others();
-	gone = missed(20, WINDOWS);
-	printf("%llu %llu %llu\n", (unsigned long long)gone,
-	       (unsigned long long)((others() - before) * (1000000000u / WINDOW_NS) / WINDOWS),
+	gone = missed(20, MEASURED_NS, rate);
+	after = others();
+	printf("%u %llu %llu\n", gone, (unsigned long long)((after - before) / (MEASURED_NS / 1000000000u)),
 	       (unsigned long long)before);
 	over = 1;
-	if (rate)
+	if (bare)
 		pthread_join(thread, NULL);
 	return 0;
 }
@@ -330,7 +336,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "source") == 0)
 		return source();
 	if (argc > 1 && strcmp(argv[1], "perf") == 0)
-		return perf(argc > 2 ? (unsigned)atoi(argv[2]) : 0);
+		return argc > 2 && atoi(argv[2]) > 0 ? perf((unsigned)atoi(argv[2]), argc > 3) : 2;
 	if (!catch(&info))
 		return 5;
 	info.si_overrun = 0;
