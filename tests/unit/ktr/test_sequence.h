@@ -273,10 +273,11 @@ static void set_breakpoint(uintptr_t at)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
+	if (mprotect((void *)(at & ~(page - 1)), page, PROT_READ | PROT_WRITE | PROT_EXEC))
+		return; /* nothing is interrupted then, which every() does not let pass */
 	plan.code = (uint8_t *)at;
 	plan.was = *plan.code;
-	if (mprotect((void *)(at & ~(page - 1)), page, PROT_READ | PROT_WRITE | PROT_EXEC) == 0)
-		*(volatile uint8_t *)plan.code = BREAKPOINT;
+	*(volatile uint8_t *)plan.code = BREAKPOINT;
 }
 
 static void clear_breakpoint(void)
