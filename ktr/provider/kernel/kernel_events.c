@@ -21,6 +21,7 @@
 #include "ktr/control/kernel_ring.h"
 #include "ktr/control/mask.h"
 #include "ktr/provider/kernel/feeder.h"
+#include "ktr/provider/kernel/kernel_born.h"
 #include "ktr/provider/kernel/kernel_clock.h"
 #include "ktr/provider/kernel/kernel_site.h"
 #include "ktr/provider/kernel/kernel_thread.h"
@@ -61,6 +62,7 @@ struct ktr__kernel_events {
 	struct ktr__kernel_ring *ring; /* owned; as perf.cpu */
 	uint32_t n_procs; /* control.n_procs when last looked */
 	uint8_t *proc; /* owned; 1: this process's threads are followed, by row */
+	struct ktr__kernel_born born; /* before who bore them was followed */
 	struct ktr__kernel_moment moment[3]; /* two rounds ago, the round before this one, now */
 	uint64_t looked_ns, round_ns, retry_ns;
 	uint32_t site[KTR__KERNEL_SITES_END];
@@ -179,6 +181,7 @@ static int kernel_follow_proc(struct ktr__kernel_events *kernel, uint32_t pid)
 
 		if (!tid || tid == (uint32_t)gettid() || (kernel->also && ktr__kernel_thread_is_ours(pid, tid)))
 			continue;
+		ktr__kernel_born_of(&kernel->born, pid, tid);
 		one = ktr__perf_add(&kernel->perf, tid);
 		/* It has a row before it can record, and makes none of its own. */
 		if (one == 0)
@@ -201,8 +204,8 @@ static uint32_t kernel_procs(const struct ktr__kernel_events *kernel)
 }
 
 /*
- * Follows the processes of the session that are not followed yet. Those that were forked since are: what
- * their parent was opened with is inherited. A program executed by a process has a row of its own there.
+ * Follows the processes of the session that are not followed yet. Those are that were forked since their parent was
+ * followed: what it was opened with is inherited. A program executed by a process has a row of its own there.
  */
 static int kernel_follow(struct ktr__kernel_events *kernel)
 {
@@ -213,15 +216,15 @@ static int kernel_follow(struct ktr__kernel_events *kernel)
 	kernel->n_procs = kernel_procs(kernel); /* first: what comes now is looked for the next time */
 	n = ktr__kernel_events_n_procs(kernel->session);
 	for (uint32_t i = 1; i < n; i++) {
-		bool inherits = false;
+		bool inherits = false, was_born;
 
 		if (kernel->proc[i] || __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) != KTR_ROW_READY)
 			continue;
 		kernel->proc[i] = 1;
+		was_born = ktr__kernel_born_take(&kernel->born, rows[i].pid) || !kernel->looked_ns;
 		for (uint32_t j = 1; j < n; j++)
 			inherits |= j != i && kernel->proc[j] &&
-				    (rows[j].pid == rows[i].pid ||
-				     (kernel->looked_ns && rows[j].pid == rows[i].ppid));
+				    (rows[j].pid == rows[i].pid || (!was_born && rows[j].pid == rows[i].ppid));
 		if (inherits || (!kernel->all && rows[i].pid != (uint32_t)getpid()))
 			continue;
 		one = kernel_follow_proc(kernel, rows[i].pid);
@@ -235,6 +238,7 @@ static int kernel_follow(struct ktr__kernel_events *kernel)
 static void kernel_shut(struct ktr__kernel_events *kernel)
 {
 	ktr__perf_close(&kernel->perf);
+	ktr__kernel_born_free(&kernel->born);
 	free(kernel->ring);
 	free(kernel->proc);
 	kernel->ring = NULL;
