@@ -7,10 +7,10 @@
  * rseq_cs in any case. Then it lets another event be recorded on the CPU, moves the thread to
  * another CPU, or changes the ring's geometry.
  *
- * A breakpoint takes the place of one instruction after the other. On x86-64 the trap flag tells where these are,
- * in one run of each sequence alone: under a hypervisor each of its traps may take tens of microseconds, and that
- * of a breakpoint one. AArch64 has nothing like it for programs, and needs nothing, for its instructions are of one
- * size.
+ * A breakpoint takes the place of one instruction after the other. On x86-64 the trap flag tells where these
+ * are, in one run of each sequence alone: a hypervisor may intercept each of its traps, which makes them dear, and
+ * leaves breakpoints to the guest. AArch64 has nothing like it for programs, and needs nothing, for its
+ * instructions are of one size.
  *
  * The library's own record of its session, and the thread's own state, are put aside meanwhile: what
  * runs is what programs run. finish() puts them back.
