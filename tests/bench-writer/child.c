@@ -5,9 +5,11 @@
  * A producer records a hundred events at a time, then waits on the clock for its next turn. Before anything is
  * counted it goes once around its ring, slowly: where a machine is slow at the first touch of a page (as one is
  * whose page tables its host keeps), the producer is late after its first lap and makes good for it in a rush,
- * whatever the rate that was asked for. The reference's ring is touched before, too. What is counted is what the
- * producers say, and what the writer says of itself when it has ended: traces that rotation has removed are in
- * that, too.
+ * whatever the rate that was asked for. Then it records as fast as it can until rotation has removed its first
+ * traces, if that was asked for: from then on a trace takes the memory that an older one had, whereas memory that
+ * nobody had before comes from the host of a virtual machine at half a GB/s, nothing that a writer could help. The
+ * reference's ring and files are touched before, too. What is counted is what the producers say, and what the
+ * writer says of itself when it has ended: traces that rotation has removed are in that, too.
  */
 #include "paced.h"
 
@@ -16,6 +18,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -24,10 +27,12 @@
 #define TURN 100u    /* events between two looks at the clock */
 #define WARM_RATE 8.  /* million events per second, while nothing is counted */
 #define WARM_LAPS 1.1 /* around the ring */
+#define FULL_SECONDS 60 /* at most, until rotation removes */
 
 static struct plan child_plan;
 static double warm_seconds;
 static pthread_barrier_t ready;
+static int full; /* rotation has begun to remove */
 static volatile uint64_t produced[64];
 static double producer_cpu[64]; /* [s] */
 
@@ -111,6 +116,8 @@ static void *produce(void *context)
 
 	stay_on((int)me);
 	produced[me] = record(WARM_RATE, warm_seconds);
+	while (!__atomic_load_n(&full, __ATOMIC_RELAXED))
+		produced[me] += record(0, 0.01);
 	producer_cpu[me] = clock_s(CLOCK_THREAD_CPUTIME_ID);
 	pthread_barrier_wait(&ready);
 	pthread_barrier_wait(&ready);
@@ -162,6 +169,16 @@ static void begin(struct outcome *outcome, double *writer)
 	kernel_of(&usage, outcome, -1);
 }
 
+/* Until rotation has removed so many traces. */
+static void wait_for_removed(unsigned n)
+{
+	char name[400];
+
+	snprintf(name, sizeof(name), "%s.%u", getenv("KTR_FILE"), ROTATE_KEEP + n);
+	for (int i = 0; i < FULL_SECONDS * 1000 && access(name, F_OK); i++)
+		usleep(1000);
+}
+
 /* The writer's last work is of the trace, but not of what it keeps up with. */
 static void end_writer(struct outcome *outcome)
 {
@@ -182,6 +199,9 @@ int child(const struct plan *plan, int report)
 	pthread_barrier_init(&ready, NULL, (unsigned)plan->n_producers + 1);
 	for (long i = 0; i < plan->n_producers; i++)
 		pthread_create(&threads[i], NULL, produce, (void *)i);
+	if (plan->n_removed)
+		wait_for_removed(plan->n_removed);
+	__atomic_store_n(&full, 1, __ATOMIC_RELAXED);
 	if (!plan->n_producers) /* the cost of starting is none of an idle session */
 		usleep(500000);
 	pthread_barrier_wait(&ready);

@@ -130,12 +130,13 @@ static void remove_traces(void)
 /* The child: this program again, with its writer on, or with rings that nobody drains. */
 static void become(char *self, int report, int writer)
 {
-	char fd[16], rate[32], seconds[32], producers[16], bytes[32], keep[16];
+	char fd[16], rate[32], seconds[32], producers[16], removed[16], bytes[32], keep[16];
 
 	snprintf(fd, sizeof(fd), "%d", report);
 	snprintf(rate, sizeof(rate), "%.9g", plan.rate);
 	snprintf(seconds, sizeof(seconds), "%g", plan.seconds);
 	snprintf(producers, sizeof(producers), "%d", plan.n_producers);
+	snprintf(removed, sizeof(removed), "%d", writer && plan.n_producers && plan.trace != disk ? REMOVED : 0);
 	snprintf(bytes, sizeof(bytes), "%llu", ROTATE_BYTES);
 	snprintf(keep, sizeof(keep), "%d", ROTATE_KEEP);
 	unsetenv("KTR_FILE");
@@ -149,8 +150,8 @@ static void become(char *self, int report, int writer)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (plan.n_producers == 1)
 		stay_on(-1); /* the writer begins before main */
-	execl("/proc/self/exe", self, "-c", fd, "-r", rate, "-t", seconds, "-p", producers, plan.event,
-	      (char *)NULL);
+	execl("/proc/self/exe", self, "-c", fd, "-r", rate, "-t", seconds, "-p", producers, "-w", removed,
+	      plan.event, (char *)NULL);
 	_exit(127);
 }
 
@@ -194,21 +195,6 @@ static uint64_t n_entries(void)
 	return *unit == 'M' ? n << 20 : *unit == 'K' ? n << 10 : n;
 }
 
-/*
- * A virtual machine may have given pages that nobody used back to its host, which gives them again one by one, at
- * a GB/s: nothing that a writer could help. So as much as a run takes is touched before it, and let go of.
- */
-static void have_memory(void)
-{
-	size_t bytes = ROTATE_BYTES * (ROTATE_KEEP + 4) + n_entries() * 64 * 4 /* rings */;
-	size_t most = (size_t)sysconf(_SC_AVPHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
-	void *memory = mmap(NULL, bytes < most ? bytes : most, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	if (memory != MAP_FAILED)
-		munmap(memory, bytes < most ? bytes : most);
-}
-
 /* Runs a child at plan.rate. */
 static struct outcome run(char *self, int writer)
 {
@@ -217,7 +203,6 @@ static struct outcome run(char *self, int writer)
 	pid_t pid;
 
 	remove_traces();
-	have_memory();
 	if (pipe(ends))
 		exit(1);
 	pid = fork();
@@ -318,7 +303,6 @@ static void one_event(char *self)
 	own = per_us(alone.produced, &alone);
 	print("recorder", &alone, 0);
 	print("flat out", &with, 1);
-	have_memory();
 	copied = reference(plan.trace, with.bytes, n_entries(), seconds < 3 ? seconds : 3);
 	best = per_us(copied.written, &copied);
 	print("reference", &copied, 0);
@@ -433,8 +417,8 @@ int main(int argc, char **argv)
 	int option, report = -1, one = 0;
 	struct outcome outcome;
 
-	plan = (struct plan){ "ctr2", "/dev/shm/ktr-bench.out", "4M", 10, 0, 1 };
-	while ((option = getopt(argc, argv, "t:e:o:d:p:r:c:j:")) > 0)
+	plan = (struct plan){ "ctr2", "/dev/shm/ktr-bench.out", "4M", 10, 0, 1, 0 };
+	while ((option = getopt(argc, argv, "t:e:o:d:p:r:c:j:w:")) > 0)
 		switch (option) {
 		case 't':
 			plan.seconds = strtod(optarg, NULL);
@@ -454,6 +438,9 @@ int main(int argc, char **argv)
 		case 'r':
 			plan.rate = strtod(optarg, NULL);
 			one = 1;
+			break;
+		case 'w':
+			plan.n_removed = (unsigned)atoi(optarg);
 			break;
 		case 'c':
 			report = atoi(optarg);

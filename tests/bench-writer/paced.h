@@ -8,6 +8,7 @@
 
 #define ROTATE_BYTES (400ull << 20) /* of one trace; */
 #define ROTATE_KEEP  4		    /* and so many older ones: 2 GB */
+#define REMOVED	     2		    /* before anything is counted in memory */
 
 struct plan {
 	const char *event; /* ctr0, ctr2, ctr6, str16, mix */
@@ -16,6 +17,7 @@ struct plan {
 	double seconds;
 	double rate; /* [million events/s] of one producer; 0: flat out */
 	int n_producers;
+	unsigned n_removed; /* traces that rotation removes before anything is counted */
 };
 
 struct outcome {

@@ -132,16 +132,23 @@ static double wait_for(uint64_t head)
 	return clock_s(CLOCK_THREAD_CPUTIME_ID) - since;
 }
 
+/* Counted from when as many files as the trace's pieces were removed. */
 static void drain(struct files *files, unsigned bytes, double seconds, struct outcome *outcome)
 {
 	uint8_t *block = malloc(BLOCK + BATCH * sizeof(struct slot) + sizeof(struct slot)), *at = block;
-	double start = now(), waited = 0, cpu = clock_s(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t tail = 0;
+	double start = 0, waited = 0, cpu = 0;
+	uint64_t tail = 0, first = 0;
 
 	if (!block)
 		exit(1);
 	memset(block, 0, BLOCK + BATCH * sizeof(struct slot));
-	while (now() < start + seconds) {
+	while (!first || now() < start + seconds) {
+		if (!first && files->number > ROTATE_KEEP + REMOVED) {
+			first = tail;
+			start = now();
+			waited = 0;
+			cpu = clock_s(CLOCK_THREAD_CPUTIME_ID);
+		}
 		if (ready() < tail + 2 * BATCH)
 			waited += wait_for(tail + 2 * BATCH);
 		at = copy(at, tail, BATCH, bytes);
@@ -152,7 +159,7 @@ static void drain(struct files *files, unsigned bytes, double seconds, struct ou
 		}
 	}
 	outcome->seconds = now() - start;
-	outcome->produced = outcome->written = tail;
+	outcome->produced = outcome->written = tail - first;
 	outcome->writer_cpu = clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu - waited;
 	outcome->bytes = bytes / 256.0;
 	free(block);
