@@ -22,6 +22,9 @@
 
 #include <stddef.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -187,6 +190,90 @@ static __attribute__((noinline)) uint8_t *codec_pack_text(const struct ktr__prog
 	return zeros ? NULL : to + program->fixed;
 }
 
+/* Where a run of events goes: moved on. */
+struct codec_pack_at {
+	uint8_t *at;
+	const uint8_t *limit;
+	uint64_t time_ns; /* of the event before */
+};
+
+#ifdef __SSE2__
+/* Bit i: byte i of the 16 is a NUL. */
+static inline uint64_t codec_pack_nuls(__m128i bytes)
+{
+	return (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
+}
+
+/*
+ * As many events as there are of the site and thread of the first, usual ones of one or two arguments with a string
+ * as codec_pack_text() takes it. Returns the first that is not, or does not fit.
+ *
+ * Where what each of the six words is does not change no branch depends on it: all that may be the string's are
+ * stored, and what comes behind it over those that are not. The first two numbers are stored as if both were there.
+ */
+static __attribute__((noinline)) const struct ktr_entry *
+codec_pack_texts(const struct codec_pack_clock *clock, const struct ktr__program *program,
+		 const struct ktr_entry *e, const struct ktr_entry *stop, ptrdiff_t ahead, uint32_t word,
+		 struct codec_pack_at *packed)
+{
+	const struct codec_pack_clock c = *clock;
+	const uint32_t site = e->site, thread = e->thread;
+	const unsigned n_args = program->n_args, which = program->payload >> 1, numbers = 8 * n_args;
+	const unsigned most = 8 * KTR_ARGS_MAX - numbers, text = program->text;
+	const unsigned behind = 1 + program->off[1], fixed = 1 + program->fixed;
+	const uint64_t head = (uint64_t)word << 48 | 2 * site;
+	const uint8_t *const limit = packed->limit;
+	uint8_t *at = packed->at;
+	uint64_t last = packed->time_ns;
+
+	if (n_args > 2 || program->text == KTR__PROGRAM_TEXT || program->literal)
+		return e;
+	for (; e < stop && e->site == site && e->thread == thread; e++) {
+		const uint64_t delta = e->timestamp - c.first, length = e->arg[which];
+		const __m128i *words = (const __m128i *)(const void *)e->arg;
+		const __m128i *from = (const __m128i *)(const void *)&e->arg[n_args];
+		uint64_t nuls, ns;
+		uint8_t *to;
+
+		__builtin_prefetch((const char *)e + ahead);
+		if (unlikely(delta >= c.n_usual) || unlikely(length > most))
+			break;
+		nuls = codec_pack_nuls(_mm_loadu_si128(words));
+		nuls |= codec_pack_nuls(_mm_loadu_si128(words + 1)) << 16;
+		nuls |= codec_pack_nuls(_mm_loadu_si128(words + 2)) << 32;
+		ns = codec_pack_ns(&c, delta, c.up);
+		ns = ns > last ? ns : last;
+		if (unlikely(nuls >> numbers & ~(UINT64_MAX << length)) || unlikely((ns - last) >> 32) ||
+		    unlikely(at + CODEC_PACK_HEADER + length + fixed > limit))
+			break;
+		codec_pack_64(at, head | (uint64_t)(uint32_t)ns << 16);
+		codec_pack_16(at + 8, (uint16_t)(word >> 16));
+		at += CODEC_PACK_HEADER;
+		codec_pack_64(at, e->arg[0]);
+		to = at + text;
+		_mm_storeu_si128((__m128i *)(void *)to, _mm_loadu_si128(from));
+		_mm_storeu_si128((__m128i *)(void *)(to + 16), _mm_loadu_si128(from + 1));
+		codec_pack_64(to + most - 8, e->arg[KTR_ARGS_MAX - 1]);
+		to[length] = 0;
+		codec_pack_64(at + length + behind, e->arg[1]);
+		at += length + fixed;
+		last = ns;
+	}
+	packed->at = at;
+	packed->time_ns = last;
+	return e;
+}
+#else
+static const struct ktr_entry *codec_pack_texts(const struct codec_pack_clock *clock,
+						const struct ktr__program *program, const struct ktr_entry *e,
+						const struct ktr_entry *stop, ptrdiff_t ahead, uint32_t word,
+						struct codec_pack_at *packed)
+{
+	(void)clock, (void)program, (void)stop, (void)ahead, (void)word, (void)packed;
+	return e;
+}
+#endif
+
 /* Any event, which left slots follow. 1, or 0 when it is not packed: pack->why. */
 static __attribute__((noinline)) int codec_pack_unusual(struct ktr__pack *pack,
 							const struct codec_pack_clock *clock,
@@ -289,11 +376,24 @@ codec_pack_usual(struct ktr__pack *pack, const struct codec_pack_clock *clock, c
 			end += program->fixed;
 		} else if (!program->ready) {
 			break;
-		} else if (program->text == KTR__PROGRAM_TEXT || program->literal ||
-			   !(end = codec_pack_text(program, e, at + CODEC_PACK_HEADER))) {
+		} else {
+			struct codec_pack_at packed = { at, pack->limit, last };
+			const struct ktr_entry *next = e;
+
+			/* One alone is not worth the way to a loop of its own. */
+			if (e + 1 < stop && e[1].site == site)
+				next = codec_pack_texts(clock, program, e, stop, ahead, word, &packed);
+			if (next != e) {
+				e = next - 1;
+				at = packed.at;
+				last = packed.time_ns;
+				continue;
+			}
 			end = at + CODEC_PACK_HEADER;
-			end = ktr__put_odd(program, program->literal ? pack->literals[site] : NULL, e,
-					   (uint32_t)(stop - e - 1), end, at);
+			if (program->text == KTR__PROGRAM_TEXT || program->literal ||
+			    !(end = codec_pack_text(program, e, end)))
+				end = ktr__put_odd(program, program->literal ? pack->literals[site] : NULL, e,
+						   (uint32_t)(stop - e - 1), at + CODEC_PACK_HEADER, at);
 		}
 		if (unlikely(end > pack->limit)) {
 			pack->why = KTR_PACK_FULL;

@@ -571,6 +571,73 @@ static void short_strings(void)
 	CU_ASSERT_EQUAL(wrong, 0);
 }
 
+/* Runs of one site, of slots alone, most with a short string; now and then of another thread or a later time. */
+static uint32_t string_runs(void)
+{
+	uint64_t ticks = 1000;
+	uint32_t n = 0;
+
+	while (n < N_SLOTS) {
+		uint32_t site = 1 + below(N_SITES - 1), thread = 1 + below(N_THREADS - 1);
+
+		for (uint32_t left = 1 + below(20); left-- && n < N_SLOTS; n++) {
+			struct ktr_entry *e = &ring[n];
+			const struct ktr__program *program = &programs[site];
+
+			ticks += below(50) ? below(100) : below(3) ? 0 : 5ull << 32;
+			*e = (struct ktr_entry){ .timestamp = ticks, .site = site, .thread = thread };
+			for (unsigned i = 0; i < KTR_ARGS_MAX; i++)
+				e->arg[i] = below(9) ? random64() | 0x0101010101010101u : random64() >> below(64);
+			for (unsigned i = 0; i < program->n_args; i++)
+				if (program->payload >> i & 1)
+					e->arg[i] = below(40) ? below(8 * (KTR_ARGS_MAX - program->n_args) + 2) :
+								KTR_PAYLOAD_NULL;
+			if (!below(60))
+				e->thread = 1 + below(N_THREADS - 1);
+			if (!below(60))
+				e->timestamp |= KTR_TIME_APPROX;
+		}
+	}
+	return n;
+}
+
+/* What is packed in one go has the bytes of the same events packed one by one, where none looks at the next. */
+static void runs_are_as_one_by_one(void)
+{
+	static uint8_t one_by_one[N_BYTES];
+
+	seed = 45;
+	for (unsigned round = 0; round < 600; round++) {
+		struct ktr__pack one = begin_pack(), run = one;
+		uint32_t n, k = 0, packed;
+		uint8_t *limit;
+
+		random_sites();
+		for (uint32_t i = 1; i < N_SITES; i += 2) { /* the half has one string and a number at most */
+			const uint8_t type[2][2] = { { KTR_ARG_STR, (uint8_t)(KTR_ARG_I8 + below(6)) },
+						     { (uint8_t)(KTR_ARG_I8 + below(6)), KTR_ARG_STR } };
+
+			ktr__program_make(&programs[i], 1 + below(2), type[below(2)]);
+		}
+		n = string_runs();
+		limit = packet + (round % 10 ? 2000 + below(60000) : N_BYTES / 2);
+		one.limit = run.limit = limit;
+		while (k < n && ktr__pack_run(&one, &ring[k], 1))
+			k++;
+		memcpy(one_by_one, packet, (size_t)(one.at - packet));
+		memset(packet, 0, sizeof(packet));
+		packed = ktr__pack_run(&run, ring, n);
+		CU_ASSERT_EQUAL(packed, k);
+		CU_ASSERT_EQUAL(run.why, one.why);
+		CU_ASSERT_EQUAL(run.n_events, one.n_events);
+		CU_ASSERT_EQUAL(run.time_ns, one.time_ns);
+		CU_ASSERT_EQUAL_FATAL(run.at, one.at);
+		CU_ASSERT_EQUAL(memcmp(one_by_one + KTR_PACKET_EVENTS, packet + KTR_PACKET_EVENTS,
+				       (size_t)(one.at - packet) - KTR_PACKET_EVENTS), 0);
+		CU_ASSERT(round % 10 ? run.why == KTR_PACK_FULL : k == n);
+	}
+}
+
 static void raw_bytes_in_text(void)
 {
 	char text[] = "a\xee\xbe\x80"
@@ -584,4 +651,5 @@ static void raw_bytes_in_text(void)
 SUITE(codec, TEST(random_round_trips), TEST(sizes), TEST(high_site_is_extended),
       TEST(unknown_site_keeps_its_words), TEST(packet_ends_where_the_cpu_changes),
       TEST(full_packet_ends_between_events), TEST(hostile_entries), TEST(short_strings),
+      TEST(runs_are_as_one_by_one),
       TEST(later_than_now_is_now), TEST(bad_programs), TEST(hostile_packets), TEST(raw_bytes_in_text));
