@@ -153,8 +153,9 @@ void ktr__tell_missing(struct ktr__followed *thread, uint64_t cpu_ns, uint64_t n
 
 void ktr__tell_late(struct ktr__followed *thread, uint64_t ns)
 {
-	if (thread->n_late)
-		tell_bare(thread, thread->n_late, ktr__tell_missed, ns);
+	/* One that ended before it had its event has been told of. */
+	if (thread->n_late > thread->n_told)
+		tell_bare(thread, thread->n_late - thread->n_told, ktr__tell_missed, ns);
 	thread->n_late = 0;
 }
 

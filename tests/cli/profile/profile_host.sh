@@ -177,6 +177,12 @@ for how in late found; do
 	is "an event comes too late, $how: timers" "$(grep timers "$dir/out")" 'timers 0'
 done
 
+# It comes when the thread has told of its end, and is there yet: what it has run is told once.
+rm -rf "$dir/t"
+LD_PRELOAD=$dir/shim.so PERF_SHIM=end timeout 300 "$ktr" profile -o "$dir/t" "$prog" lingers >"$dir/out" 2>"$dir/err" ||
+	fail "an event comes after the end: $? $(cat "$dir/err")"
+agree t 'an event comes after the end' 8000000 0
+
 # What a thread has run before it has its event is told first, as not seen.
 rm -rf "$dir/t"
 LD_PRELOAD=$dir/shim.so PERF_SHIM=slow timeout 300 "$ktr" profile -o "$dir/t" "$prog" many 4 60 >"$dir/out" 2>"$dir/err" ||

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <mqueue.h>
@@ -281,6 +282,36 @@ static int another(unsigned ms)
 	return 0;
 }
 
+static pthread_key_t last_key; /* made last: its destructor comes after the others */
+
+static void naps(void *value)
+{
+	static __thread unsigned n;
+
+	if (++n < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(last_key, value);
+	else
+		usleep(1200000);
+}
+
+static void *lingers_thread(void *unused)
+{
+	pthread_setspecific(last_key, &last_key);
+	tells_thread((void *)(uintptr_t)100000);
+	return unused;
+}
+
+/* A thread is there for a while after all has been told of its end. */
+static int lingers(void)
+{
+	pthread_t thread;
+
+	if (pthread_key_create(&last_key, naps) || pthread_create(&thread, NULL, lingers_thread, NULL))
+		return 1;
+	pthread_join(thread, NULL);
+	return 0;
+}
+
 /* No descriptor is left. */
 static int files(void)
 {
@@ -357,6 +388,7 @@ int main(int argc, char **argv)
 	       : strcmp(life, "many") == 0    ? many(n, ms)
 	       : strcmp(life, "later") == 0   ? later(n, ms)
 	       : strcmp(life, "another") == 0 ? another(200)
+	       : strcmp(life, "lingers") == 0 ? lingers()
 	       : strcmp(life, "files") == 0   ? files()
 	       : strcmp(life, "drops") == 0   ? drops()
 	       : strcmp(life, "filters") == 0 ? filters()

@@ -4,7 +4,7 @@
  * all others fail with EMFILE; "once": those alone fail whose period is a random one, of a thread that begins;
  * "steady": all others. "late": each is asked for only when the thread has ended; "found": likewise, and a thread
  * begins, for the profiler, when one has been asked for it by another thread. "crowd": all fail, when there are 150
- * threads. "slow": each is had only when the thread has run for 20 ms.
+ * threads. "slow": each is had only when the thread has run for 20 ms; "end": and then not at all for 150 ms.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -24,6 +24,7 @@
 #define NAPS  20000 /* of 1 ms */
 #define CROWD 150
 #define SLOW_NS 20000000
+#define STILL	150 /* naps */
 
 static pid_t asked; /* whom an event was asked for last. Atomic */
 
@@ -72,7 +73,8 @@ static int shim_refuses(const struct perf_event_attr *attr, pid_t tid)
 	static int n;
 	const char *how = getenv("PERF_SHIM");
 
-	if (!how || !tid || strcmp(how, "late") == 0 || strcmp(how, "found") == 0 || strcmp(how, "slow") == 0)
+	if (!how || !tid || strcmp(how, "late") == 0 || strcmp(how, "found") == 0 ||
+	    strcmp(how, "slow") == 0 || strcmp(how, "end") == 0)
 		return 0;
 	for (int i = 0; strcmp(how, "crowd") == 0 && i < NAPS && shim_n_threads() < CROWD; i++)
 		shim_nap();
@@ -81,19 +83,39 @@ static int shim_refuses(const struct perf_event_attr *attr, pid_t tid)
 	return __atomic_fetch_add(&n, 1, __ATOMIC_RELAXED) >= atoi(how);
 }
 
-static int shim_is_young(pid_t tid)
+/* [ns] UINT64_MAX: it is there no more. */
+static uint64_t shim_ran(pid_t tid)
 {
 	struct timespec ran;
 
-	return clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &ran) == 0 && ran.tv_sec == 0 &&
-	       ran.tv_nsec < SLOW_NS;
+	if (clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &ran))
+		return UINT64_MAX;
+	return (uint64_t)ran.tv_sec * 1000000000u + (uint64_t)ran.tv_nsec;
+}
+
+static void shim_waits_for_end(pid_t tid)
+{
+	uint64_t ran = 0;
+
+	for (int still = 0; still < STILL; still++) {
+		uint64_t now = shim_ran(tid);
+
+		if (now == UINT64_MAX)
+			break;
+		if (now != ran || now < SLOW_NS)
+			still = 0;
+		ran = now;
+		shim_nap();
+	}
 }
 
 /* Until the thread is there no more; but the main thread. */
 static void shim_waits(pid_t tid)
 {
-	for (int i = 0; tid && tid != getpid() && shim_is("slow") && i < NAPS && shim_is_young(tid); i++)
+	for (int i = 0; tid && tid != getpid() && shim_is("slow") && i < NAPS && shim_ran(tid) < SLOW_NS; i++)
 		shim_nap();
+	if (tid && tid != getpid() && shim_is("end"))
+		shim_waits_for_end(tid);
 	if (!tid || tid == getpid() || !(shim_is("late") || shim_is("found")))
 		return;
 	__atomic_store_n(&asked, tid, __ATOMIC_RELEASE);
