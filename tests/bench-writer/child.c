@@ -7,7 +7,7 @@
  * whose page tables its host keeps), the producer is late after its first lap and makes good for it in a rush,
  * whatever the rate that was asked for. Then it records as fast as it can until rotation has removed its first
  * traces, if that was asked for: from then on a trace takes the memory that an older one had, whereas memory that
- * nobody had before comes from the host of a virtual machine at half a GB/s, nothing that a writer could help. The
+ * nobody had before comes from the host of a virtual machine, slowly: nothing that a writer could help. The
  * reference's ring and files are touched before, too. What is counted is what the producers say, and what the
  * writer says of itself when it has ended: traces that rotation has removed are in that, too.
  */
