@@ -1,57 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ring entries to packed events and back: random sites and entries, extremes, strings, stacks, and
- * what a hostile ring may hold.
+ * Ring entries to packed events and back: random sites and entries, extremes, stacks, and
+ * what a hostile ring may hold. Strings: test_codec_text.c.
  */
 #include "tests/unit/lay.h"
 #include "tests/unit/suite.h"
-
-#include "writer/format/codec.h"
-#include "writer/format/packet.h"
+#include "tests/unit/writer/packing.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define N_SITES   64
-#define N_THREADS 16
-#define N_SLOTS   4096
-#define N_BYTES   (1u << 20)
-
-static struct ktr__program programs[N_SITES];
-static uint32_t words[N_THREADS];
-static struct ktr_entry ring[N_SLOTS];
-static uint8_t packet[N_BYTES + KTR_PACK_SLACK];
-static uint64_t seed;
-
-static uint64_t random64(void)
-{
-	/* Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014). */
-	uint64_t x = seed += 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-static uint32_t below(uint32_t n)
-{
-	return (uint32_t)(random64() % n);
-}
-
-static void random_sites(void)
-{
-	memset(&programs[0], 0, sizeof(programs[0]));
-	for (uint32_t i = 1; i < N_SITES; i++) {
-		uint8_t type[KTR_ARGS_MAX];
-		unsigned n = below(KTR_ARGS_MAX + 1);
-
-		for (unsigned k = 0; k < n; k++)
-			type[k] = (uint8_t)(1 + below(KTR_ARG_TYPES - 1));
-		CU_ASSERT_EQUAL_FATAL(ktr__program_make(&programs[i], n, type), 0);
-	}
-	for (uint32_t i = 1; i < N_THREADS; i++)
-		words[i] = (1000 + i) | i << KTR_WORD_LIFE_SHIFT;
-}
 
 /* What a number of a type is after it has been stored at its width. */
 static uint64_t narrowed(uint64_t x, unsigned type)
@@ -109,32 +66,6 @@ static uint32_t random_event(uint32_t at, uint64_t ticks)
 	for (unsigned i = 1; i <= n_conts; i++)
 		e[i].timestamp = KTR_CONT_MARK | (at + i);
 	return at + 1 + n_conts;
-}
-
-static struct ktr__pack begin_pack(void)
-{
-	struct ktr__pack pack = { 0 };
-
-	pack.at = packet + KTR_PACKET_EVENTS;
-	pack.limit = packet + N_BYTES;
-	pack.limit_ticks = KTR_TIME_TICKS;
-	pack.clock = (struct ktr_trace_clock){ 0, 0, 1, 0, 0 };
-	pack.programs = programs;
-	pack.n_programs = N_SITES;
-	pack.words = words;
-	pack.n_words = N_THREADS;
-	return pack;
-}
-
-static struct ktr_packet_header seal(const struct ktr__pack *pack)
-{
-	struct ktr_packet_header head = { 0 };
-
-	head.time_begin = pack->first_ns;
-	head.time_end = pack->time_ns;
-	head.n_events = pack->n_events;
-	ktr__packet_seal(packet, (size_t)(pack->at - packet), &head);
-	return head;
 }
 
 /* Does the decoded event say what the entry says? */
@@ -521,135 +452,7 @@ static void hostile_packets(void)
 	CU_ASSERT(ends < 3000);
 }
 
-/* One string of so many letters among numbers, with a NUL at a place if that is within: what is read of it. */
-static unsigned short_string_is_wrong(unsigned n_args, unsigned which, uint32_t length, uint32_t nul)
-{
-	uint8_t type[KTR_ARGS_MAX];
-	struct ktr__pack pack = begin_pack();
-	struct ktr_packet_header head;
-	struct ktr_event event;
-	struct ktr__found found;
-	struct ktr__walk walk;
-	uint32_t n = nul < length ? nul : length;
-	unsigned wrong = 0;
-
-	words[1] = 77;
-	for (unsigned i = 0; i < KTR_ARGS_MAX; i++)
-		type[i] = i == which ? KTR_ARG_STR : KTR_ARG_U32;
-	ktr__program_make(&programs[1], n_args, type);
-	/* The first event of a packet is not the usual one. */
-	for (unsigned k = 0; k < 3; k++) {
-		ring[k] = (struct ktr_entry){ .timestamp = 100 + k, .site = 1, .thread = 1 };
-		for (unsigned i = 0; i < n_args; i++)
-			ring[k].arg[i] = i == which ? length : i + 1;
-		memset(&ring[k].arg[n_args], 'x', length);
-		if (nul < length)
-			((char *)&ring[k].arg[n_args])[nul] = '\0';
-	}
-	wrong += ktr__pack_run(&pack, ring, 3) != 3;
-	head = seal(&pack);
-	ktr__walk_begin(&walk, packet, &head, programs, N_SITES);
-	for (unsigned k = 0; k < 3; k++) {
-		wrong += ktr__walk_next(&walk, &event, &found) != 1;
-		for (unsigned i = 0; i < n_args; i++)
-			wrong += i != which && event.arg[i] != i + 1;
-		wrong += event.str[which].n_bytes != n || event.str[which].cut != (nul < length) ||
-			 memcmp(event.str[which].bytes, &ring[k].arg[n_args], n) != 0;
-	}
-	return wrong;
-}
-
-static void short_strings(void)
-{
-	unsigned wrong = 0;
-
-	for (unsigned n_args = 1; n_args <= KTR_ARGS_MAX; n_args++)
-		for (unsigned which = 0; which < n_args; which++)
-			for (uint32_t length = 0; length <= 8 * (KTR_ARGS_MAX - n_args); length++)
-				for (uint32_t nul = 0; nul <= length; nul++)
-					wrong += short_string_is_wrong(n_args, which, length, nul);
-	CU_ASSERT_EQUAL(wrong, 0);
-}
-
-/* Runs of one site, of slots alone, most with a short string; now and then of another thread or a later time. */
-static uint32_t string_runs(void)
-{
-	uint64_t ticks = 1000;
-	uint32_t n = 0;
-
-	while (n < N_SLOTS) {
-		uint32_t site = 1 + below(N_SITES - 1), thread = 1 + below(N_THREADS - 1);
-
-		for (uint32_t left = 1 + below(20); left-- && n < N_SLOTS; n++) {
-			struct ktr_entry *e = &ring[n];
-			const struct ktr__program *program = &programs[site];
-
-			ticks += below(50) ? below(100) : below(3) ? 0 : 5ull << 32;
-			*e = (struct ktr_entry){ .timestamp = ticks, .site = site, .thread = thread };
-			for (unsigned i = 0; i < KTR_ARGS_MAX; i++)
-				e->arg[i] = below(9) ? random64() | 0x0101010101010101u : random64() >> below(64);
-			for (unsigned i = 0; i < program->n_args; i++)
-				if (program->payload >> i & 1)
-					e->arg[i] = below(40) ? below(8 * (KTR_ARGS_MAX - program->n_args) + 2) :
-								KTR_PAYLOAD_NULL;
-			if (!below(60))
-				e->thread = 1 + below(N_THREADS - 1);
-			if (!below(60))
-				e->timestamp |= KTR_TIME_APPROX;
-		}
-	}
-	return n;
-}
-
-/* What is packed in one go has the bytes of the same events packed one by one, where none looks at the next. */
-static void runs_are_as_one_by_one(void)
-{
-	static uint8_t one_by_one[N_BYTES];
-
-	seed = 45;
-	for (unsigned round = 0; round < 600; round++) {
-		struct ktr__pack one = begin_pack(), run = one;
-		uint32_t n, k = 0, packed;
-		uint8_t *limit;
-
-		random_sites();
-		for (uint32_t i = 1; i < N_SITES; i += 2) { /* the half has one string and a number at most */
-			const uint8_t type[2][2] = { { KTR_ARG_STR, (uint8_t)(KTR_ARG_I8 + below(6)) },
-						     { (uint8_t)(KTR_ARG_I8 + below(6)), KTR_ARG_STR } };
-
-			ktr__program_make(&programs[i], 1 + below(2), type[below(2)]);
-		}
-		n = string_runs();
-		limit = packet + (round % 10 ? 2000 + below(60000) : N_BYTES / 2);
-		one.limit = run.limit = limit;
-		while (k < n && ktr__pack_run(&one, &ring[k], 1))
-			k++;
-		memcpy(one_by_one, packet, (size_t)(one.at - packet));
-		memset(packet, 0, sizeof(packet));
-		packed = ktr__pack_run(&run, ring, n);
-		CU_ASSERT_EQUAL(packed, k);
-		CU_ASSERT_EQUAL(run.why, one.why);
-		CU_ASSERT_EQUAL(run.n_events, one.n_events);
-		CU_ASSERT_EQUAL(run.time_ns, one.time_ns);
-		CU_ASSERT_EQUAL_FATAL(run.at, one.at);
-		CU_ASSERT_EQUAL(memcmp(one_by_one + KTR_PACKET_EVENTS, packet + KTR_PACKET_EVENTS,
-				       (size_t)(one.at - packet) - KTR_PACKET_EVENTS), 0);
-		CU_ASSERT(round % 10 ? run.why == KTR_PACK_FULL : k == n);
-	}
-}
-
-static void raw_bytes_in_text(void)
-{
-	char text[] = "a\xee\xbe\x80"
-		      "b\xee\xbf\xbf\xee\xbd\x80";
-
-	CU_ASSERT_EQUAL(ktr__text_raw(text), 7);
-	CU_ASSERT_STRING_EQUAL(text, "a\x80"
-				     "b\xff\xee\xbd\x80");
-}
-
 SUITE(codec, TEST(random_round_trips), TEST(sizes), TEST(high_site_is_extended),
       TEST(unknown_site_keeps_its_words), TEST(packet_ends_where_the_cpu_changes),
-      TEST(full_packet_ends_between_events), TEST(hostile_entries), TEST(short_strings),
-      TEST(runs_are_as_one_by_one),
-      TEST(later_than_now_is_now), TEST(bad_programs), TEST(hostile_packets), TEST(raw_bytes_in_text));
+      TEST(full_packet_ends_between_events), TEST(hostile_entries), TEST(later_than_now_is_now),
+      TEST(bad_programs), TEST(hostile_packets));
