@@ -29,6 +29,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Of one block: what a core's cache holds of it, and enough for waking somebody to be of no matter. With long
@@ -36,6 +37,9 @@
  */
 #define CREW_EVENTS 1024u
 #define CREW_BYTES  ((size_t)128 * 1024)
+/* [bytes] What one core writes for each event is not in a line that another one uses: these go by two. */
+#define CREW_APART  128u
+#define CREW_AHEAD  4u /* events: so long before it is printed one is asked for */
 #define CREW_TEXT   (2 * KTR__OUT_LINE) /* to begin with */
 
 /* A loss or note, which comes before an event of the block. */
@@ -45,7 +49,7 @@ struct crew_said {
 };
 
 struct crew_block {
-	struct ktr_event *event; /* owned */
+	struct ktr_event *event __attribute__((aligned(CREW_APART))); /* owned */
 	uint32_t n_events;
 	struct crew_said *said; /* owned */
 	uint32_t n_said, said_room;
@@ -62,7 +66,8 @@ struct crew_block {
 struct crew_hand {
 	struct ktr__crew *crew;
 	struct ktr_sink *sink;
-	struct ktr__out out; /* its buffer is the text of the block being printed */
+	/* Its buffer is the text of the block being printed. */
+	struct ktr__out out __attribute__((aligned(CREW_APART)));
 	struct ktr__out *to; /* that, or where there is one sink for all, the first one's */
 	pthread_t thread;
 };
@@ -74,6 +79,7 @@ struct ktr__crew {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct crew_block *block; /* owned; number i is at i % n_blocks */
+	struct crew_block *filling; /* the block that is */
 	unsigned n_blocks;
 	uint64_t made, taken, written;
 	int is_writing, is_over;
@@ -82,10 +88,18 @@ struct ktr__crew {
 	struct crew_hand *hand; /* owned; the first is the caller's */
 	unsigned n_hands, n_started; /* n_started: without the caller's */
 	int is_begun;
-	uint64_t n_events, last_ns;
+	uint64_t n_events __attribute__((aligned(CREW_APART))); /* who walks writes these for each event */
+	uint64_t last_ns;
 };
 
 /* ---- printing and writing ---- */
+
+/* To get an event that another core wrote takes as long as to print one. */
+static inline void crew_fetch(const struct ktr_event *event)
+{
+	__builtin_prefetch(event);
+	__builtin_prefetch((const char *)event + 64);
+}
 
 static void crew_print(struct crew_hand *hand, struct crew_block *block)
 {
@@ -106,8 +120,10 @@ static void crew_print(struct crew_hand *hand, struct crew_block *block)
 			else
 				rc = sink->note ? sink->note(sink, &said->u.note) : 0;
 		}
-		if (i < block->n_events && !rc)
+		if (i < block->n_events && !rc) {
+			crew_fetch(&block->event[i + CREW_AHEAD]);
 			rc = sink->event(sink, &block->event[i]);
+		}
 	}
 	block->rc = rc ? rc : -hand->to->error;
 	block->text = hand->to->buffer;
@@ -226,7 +242,7 @@ static void crew_start(struct ktr__crew *crew)
 static int crew_block_room(struct crew_block *block)
 {
 	if (!block->event)
-		block->event = calloc(CREW_EVENTS, sizeof(*block->event));
+		block->event = calloc(CREW_EVENTS + CREW_AHEAD, sizeof(*block->event));
 	if (!block->bytes) {
 		block->bytes = malloc(CREW_BYTES);
 		block->bytes_room = block->bytes ? CREW_BYTES : 0;
@@ -241,7 +257,7 @@ static int crew_block_room(struct crew_block *block)
 /* The block that is being filled. It is free: crew_post() has seen to that. NULL without memory. */
 static struct crew_block *crew_block(struct ktr__crew *crew)
 {
-	struct crew_block *block = &crew->block[crew->made % crew->n_blocks];
+	struct crew_block *block = crew->filling;
 
 	if (__builtin_expect(!block->text, 0) && crew_block_room(block))
 		return NULL;
@@ -278,6 +294,7 @@ static int crew_post(struct ktr__crew *crew, int is_last)
 	next->is_printed = 0;
 	next->n_before = crew->n_events;
 	next->last_ns = crew->last_ns;
+	crew->filling = next;
 	return rc;
 }
 
@@ -385,10 +402,18 @@ static void crew_free(struct ktr__crew *crew)
 	free(crew);
 }
 
+/* Zeroed, apart from what is beside it. */
+static void *crew_memory(size_t n, size_t size)
+{
+	void *memory = aligned_alloc(CREW_APART, n * size);
+
+	return memory ? memset(memory, 0, n * size) : NULL;
+}
+
 int ktr__crew_open(struct ktr__crew **out, const struct ktr__crew_trade *trade, void *of,
 		   unsigned n_threads)
 {
-	struct ktr__crew *crew = calloc(1, sizeof(*crew));
+	struct ktr__crew *crew = crew_memory(1, sizeof(*crew));
 
 	*out = NULL;
 	if (!crew)
@@ -401,12 +426,13 @@ int ktr__crew_open(struct ktr__crew **out, const struct ktr__crew_trade *trade, 
 	crew->n_hands = n_threads;
 	/* One for each to print, one that is filled, one that is written; and as many again, for crew_post(). */
 	crew->n_blocks = 2 * (n_threads + 2);
-	crew->hand = calloc(crew->n_hands, sizeof(*crew->hand));
-	crew->block = calloc(crew->n_blocks, sizeof(*crew->block));
+	crew->hand = crew_memory(crew->n_hands, sizeof(*crew->hand));
+	crew->block = crew_memory(crew->n_blocks, sizeof(*crew->block));
 	if (!crew->hand || !crew->block || crew_hire(crew, &crew->hand[0])) {
 		crew_free(crew);
 		return -ENOMEM;
 	}
+	crew->filling = crew->block;
 	*out = crew;
 	return 0;
 }
@@ -423,7 +449,7 @@ int ktr__crew_close(struct ktr__crew *crew)
 
 	if (!crew)
 		return 0;
-	block = &crew->block[crew->made % crew->n_blocks];
+	block = crew->filling;
 	if (block->text && (block->n_events || block->n_said))
 		crew_post(crew, 1);
 	pthread_mutex_lock(&crew->lock);
