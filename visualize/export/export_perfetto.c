@@ -77,8 +77,9 @@ struct perfetto_site {
 };
 
 struct perfetto {
-	struct ktr__column inner, part; /* the message of a packet, and one in it */
-	uint64_t ns; /* of the packet; 0: it has none */
+	struct ktr__column inner, part; /* the message of a packet, where it is to be written, and one in it */
+	uint8_t *head;	   /* of the packet that is open, after what is to be its length */
+	unsigned n_head;   /* without the message's length */
 	uint64_t high_ns; /* what is above the lowest 28 bits of a time, as in `after` */
 	uint8_t after[16]; /* all of an event's head that is after those bits */
 	unsigned n_after;  /* 0: none yet */
@@ -102,31 +103,12 @@ static inline uint8_t *perfetto_put(uint8_t *to, uint64_t number)
 	return to;
 }
 
-static void perfetto_number(struct ktr__column *to, unsigned field, uint64_t number)
-{
-	ktr__column_number(to, field << 3);
-	ktr__column_number(to, number);
-}
-
-static void perfetto_word(struct ktr__column *to, unsigned field, uint64_t word)
-{
-	ktr__column_number(to, field << 3 | 1);
-	ktr__column_bytes(to, &word, sizeof(word));
-}
-
-static void perfetto_bytes(struct ktr__column *to, unsigned field, const void *bytes, size_t n)
-{
-	ktr__column_number(to, field << 3 | 2);
-	ktr__column_number(to, n);
-	ktr__column_bytes(to, bytes, n);
-}
-
 /* Bytes that a program chose: clean, and not longer than anybody reads. */
 static void perfetto_clean(struct ktr__column *to, unsigned field, const char *bytes, size_t n)
 {
 	char text[4 * 1024 + 4];
 
-	perfetto_bytes(to, field, text,
+	ktr__column_field_bytes(to, field, text,
 		       ktr__label_clean(text, sizeof(text), bytes, n < 1024 ? n : 1024));
 }
 
@@ -135,29 +117,16 @@ static void perfetto_text(struct ktr__column *to, unsigned field, const char *te
 	perfetto_clean(to, field, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* Puts what is in `part` into `to` as a message. */
-static void perfetto_message(struct ktr__column *to, unsigned field, struct ktr__column *part)
-{
-	perfetto_bytes(to, field, part->bytes, part->n);
-	ktr__column_clear(part);
-}
-
 /* ---- packets ---- */
-
-static void perfetto_open(struct perfetto *p, uint64_t ns)
-{
-	p->ns = ns;
-	ktr__column_clear(&p->inner);
-}
 
 #define PERFETTO_HEAD 64u /* [bytes] room for a head: what is before the message in a packet */
 
-/* Writes a head, without the length of the message that ends it. Its end. */
-static uint8_t *perfetto_head(struct perfetto *p, unsigned field, uint8_t *to)
+/* Writes a head, without the length of the message that ends it. ns: 0, if it has no time. Its end. */
+static uint8_t *perfetto_head(const struct perfetto *p, unsigned field, uint64_t ns, uint8_t *to)
 {
-	if (p->ns != 0) {
+	if (ns != 0) {
 		*to++ = PACKET_TIMESTAMP << 3;
-		to = perfetto_put(to, p->ns);
+		to = perfetto_put(to, ns);
 	}
 	*to++ = PACKET_SEQUENCE << 3;
 	*to++ = 1;
@@ -172,15 +141,15 @@ static uint8_t *perfetto_head(struct perfetto *p, unsigned field, uint8_t *to)
 }
 
 /* The same of an event that is not the first packet: but for the lowest 28 bits of its time it hardly changes. */
-static inline uint8_t *perfetto_event_head(struct perfetto *p, uint8_t *to)
+static inline uint8_t *perfetto_event_head(struct perfetto *p, uint64_t ns, uint8_t *to)
 {
-	uint64_t low = p->ns & 0xfffffff;
+	uint64_t low = ns & 0xfffffff;
 	uint32_t spread;
 	uint8_t head[PERFETTO_HEAD];
 
-	if (!p->n_after || p->ns >> 28 != p->high_ns) {
-		p->high_ns = p->ns >> 28;
-		p->n_after = (unsigned)(perfetto_head(p, PACKET_TRACK_EVENT, head) - head) - 5;
+	if (!p->n_after || ns >> 28 != p->high_ns) {
+		p->high_ns = ns >> 28;
+		p->n_after = (unsigned)(perfetto_head(p, PACKET_TRACK_EVENT, ns, head) - head) - 5;
 		memcpy(p->after, head + 5, sizeof(p->after));
 	}
 	spread = (uint32_t)((low & 0x7f) | (low << 1 & 0x7f00) | (low << 2 & 0x7f0000) | (low << 3 & 0x7f000000));
@@ -191,31 +160,60 @@ static inline uint8_t *perfetto_event_head(struct perfetto *p, uint8_t *to)
 	return to + 5 + p->n_after;
 }
 
-/* Writes the packet: its head, and what is in `inner` as a message. 0 or -errno. */
-static int perfetto_close(struct ktr__export *e, struct perfetto *p, unsigned field)
+/* Begins a packet at the end of `out`, where all of it has room: lengths of a byte each, the head, the message. */
+static inline int perfetto_open(struct ktr__export *e, struct perfetto *p, unsigned field, uint64_t ns)
 {
-	uint8_t head[PERFETTO_HEAD], *to;
-	size_t n, n_inner = p->inner.n;
+	uint8_t *end;
 	int rc = ktr__export_line(e);
 
-	if (rc == 0 && (p->inner.error || 11 + sizeof(head) + n_inner > KTR__OUT_LINE))
-		rc = -ENOMEM;
 	if (rc != 0)
 		return rc;
-	if (field == PACKET_TRACK_EVENT && p->n_packets != 0 && p->ns >> 28 != 0)
-		to = perfetto_event_head(p, head);
+	p->head = (uint8_t *)e->out->buffer + e->out->n + 2;
+	if (field == PACKET_TRACK_EVENT && p->n_packets != 0 && ns >> 28 != 0)
+		end = perfetto_event_head(p, ns, p->head);
 	else
-		to = perfetto_head(p, field, head);
+		end = perfetto_head(p, field, ns, p->head);
+	p->n_head = (unsigned)(end - p->head);
+	p->inner = (struct ktr__column){ .bytes = end + 1,
+					 .room = KTR__OUT_LINE - PERFETTO_HEAD - 2 * PERFETTO_NUMBER,
+					 .is_fixed = 1 };
+	return 0;
+}
+
+/* The lengths take more than a byte each: makes room for them. The end of the packet. */
+static uint8_t *perfetto_long(struct perfetto *p)
+{
+	uint8_t lengths[2][PERFETTO_NUMBER], *message;
+	size_t n_length, n_packet;
+
+	n_length = (size_t)(perfetto_put(lengths[1], p->inner.n) - lengths[1]);
+	n_packet = (size_t)(perfetto_put(lengths[0], p->n_head + n_length + p->inner.n) - lengths[0]);
+	message = p->head - 1 + n_packet + p->n_head + n_length;
+	memmove(message, p->inner.bytes, p->inner.n);
+	memmove(p->head - 1 + n_packet, p->head, p->n_head);
+	memcpy(p->head - 1, lengths[0], n_packet);
+	memcpy(message - n_length, lengths[1], n_length);
+	return message + p->inner.n;
+}
+
+/* Ends the packet. 0 or -errno, and there is none. */
+static inline int perfetto_close(struct ktr__export *e, struct perfetto *p)
+{
+	size_t n = p->n_head + 1 + p->inner.n;
+	uint8_t *end;
+
+	if (p->inner.error || p->part.error)
+		return -ENOMEM;
 	p->n_packets++;
-	to = perfetto_put(to, n_inner);
-	n = (size_t)(to - head);
-	to = (uint8_t *)e->out->buffer + e->out->n;
-	*to++ = 1 << 3 | 2; /* Trace.packet */
-	to = perfetto_put(to, n + n_inner);
-	memcpy(to, head, sizeof(head));
-	if (n_inner)
-		memcpy(to + n, p->inner.bytes, n_inner);
-	e->out->n = (size_t)((char *)to + n + n_inner - e->out->buffer);
+	p->head[-2] = 1 << 3 | 2; /* Trace.packet */
+	if (n < 128) {
+		p->head[-1] = (uint8_t)n;
+		p->inner.bytes[-1] = (uint8_t)p->inner.n;
+		end = p->head + n;
+	} else {
+		end = perfetto_long(p);
+	}
+	e->out->n = (size_t)(end - (uint8_t *)e->out->buffer);
 	return 0;
 }
 
@@ -231,7 +229,6 @@ static void perfetto_free(struct ktr__export *e)
 {
 	struct perfetto *p = e->data;
 
-	free(p->inner.bytes);
 	free(p->part.bytes);
 	free(p->site);
 	free(p->cpu_known);
@@ -243,18 +240,22 @@ static void perfetto_free(struct ktr__export *e)
 static int perfetto_process(struct ktr__export *e, struct perfetto *p,
 			    const struct ktr__slice_track *track)
 {
+	int rc;
+
 	for (uint32_t i = 0; i < p->n_pids; i++)
 		if (p->pid[i] == track->pid)
 			return 0;
 	if (ktr__array_grow(&p->pid, &p->pid_room, p->n_pids, sizeof(*p->pid)) != 0)
 		return -ENOMEM;
 	p->pid[p->n_pids++] = track->pid;
-	perfetto_open(p, 0);
-	perfetto_number(&p->inner, 1, PERFETTO_PROCESS + track->pid);
-	perfetto_number(&p->part, 1, track->pid);
+	rc = perfetto_open(e, p, PACKET_TRACK, 0);
+	if (rc != 0)
+		return rc;
+	ktr__column_field(&p->inner, 1, PERFETTO_PROCESS + track->pid);
+	ktr__column_field(&p->part, 1, track->pid);
 	perfetto_text(&p->part, 6, track->process);
-	perfetto_message(&p->inner, 3, &p->part);
-	return perfetto_close(e, p, PACKET_TRACK);
+	ktr__column_message(&p->inner, 3, &p->part);
+	return perfetto_close(e, p);
 }
 
 static int perfetto_track(void *context, const struct ktr__slice_track *track)
@@ -268,20 +269,22 @@ static int perfetto_track(void *context, const struct ktr__slice_track *track)
 		return rc;
 	snprintf(name, sizeof(name), "%s%s%s", track->group, track->group[0] ? " " : "",
 		 track->name);
-	perfetto_open(p, 0);
-	perfetto_number(&p->inner, 1, track->id);
+	rc = perfetto_open(e, p, PACKET_TRACK, 0);
+	if (rc != 0)
+		return rc;
+	ktr__column_field(&p->inner, 1, track->id);
 	perfetto_text(&p->inner, 2, name);
 	if (track->tid != 0) {
-		perfetto_number(&p->part, 1, track->pid);
-		perfetto_number(&p->part, 2, track->tid);
+		ktr__column_field(&p->part, 1, track->pid);
+		ktr__column_field(&p->part, 2, track->tid);
 		perfetto_text(&p->part, 5, track->name);
-		perfetto_message(&p->inner, 4, &p->part);
+		ktr__column_message(&p->inner, 4, &p->part);
 	} else {
-		perfetto_number(&p->inner, 5, PERFETTO_PROCESS + track->pid);
+		ktr__column_field(&p->inner, 5, PERFETTO_PROCESS + track->pid);
 	}
 	if (track->is_counter)
-		perfetto_bytes(&p->inner, 8, "", 0);
-	return perfetto_close(e, p, PACKET_TRACK);
+		ktr__column_field_bytes(&p->inner, 8, "", 0);
+	return perfetto_close(e, p);
 }
 
 /* ---- call sites ---- */
@@ -341,30 +344,34 @@ static void perfetto_prepare(struct perfetto_site *s, const struct ktr_reader_si
 /* Interns what belongs to a site: its class, format and place, the names of its arguments. */
 static int perfetto_new_site(struct ktr__export *e, struct perfetto *p, const struct ktr_reader_site *site)
 {
+	int rc;
+
 	if (ktr__array_grow(&p->site, &p->n_sites, site->id, sizeof(*p->site)) != 0)
 		return -ENOMEM;
+	rc = perfetto_open(e, p, PACKET_INTERNED, 0);
+	if (rc != 0)
+		return rc;
 	perfetto_prepare(&p->site[site->id], site);
-	perfetto_open(p, 0);
-	perfetto_number(&p->part, 1, site->id + 1);
+	ktr__column_field(&p->part, 1, site->id + 1);
 	perfetto_text(&p->part, 2, site->class_name);
-	perfetto_message(&p->inner, 1, &p->part);
-	perfetto_number(&p->part, 1, site->id + 1);
+	ktr__column_message(&p->inner, 1, &p->part);
+	ktr__column_field(&p->part, 1, site->id + 1);
 	perfetto_text(&p->part, 2,
 		      site->ident   ? site->ident
 		      : site->group ? site->group
 				    : site->format);
-	perfetto_message(&p->inner, 2, &p->part);
+	ktr__column_message(&p->inner, 2, &p->part);
 	for (unsigned i = 0; i < site->n_args; i++) {
-		perfetto_number(&p->part, 1, (uint64_t)site->id * KTR_ARGS_MAX + i + 1);
+		ktr__column_field(&p->part, 1, (uint64_t)site->id * KTR_ARGS_MAX + i + 1);
 		perfetto_text(&p->part, 2, site->arg[i].name);
-		perfetto_message(&p->inner, 3, &p->part);
+		ktr__column_message(&p->inner, 3, &p->part);
 	}
-	perfetto_number(&p->part, 1, site->id + 1);
+	ktr__column_field(&p->part, 1, site->id + 1);
 	perfetto_text(&p->part, 2, site->file);
 	perfetto_text(&p->part, 3, site->func);
-	perfetto_number(&p->part, 4, site->line);
-	perfetto_message(&p->inner, 4, &p->part);
-	return perfetto_close(e, p, PACKET_INTERNED);
+	ktr__column_field(&p->part, 4, site->line);
+	ktr__column_message(&p->inner, 4, &p->part);
+	return perfetto_close(e, p);
 }
 
 /* 0 or -errno. */
@@ -442,18 +449,20 @@ static inline void perfetto_arg(struct perfetto *p, const struct perfetto_site *
 
 /* ---- events ---- */
 
-static inline void perfetto_event(struct perfetto *p, uint64_t ns, unsigned type, uint64_t track)
+/* Begins an event of a track. 0 or -errno. */
+static inline int perfetto_event(struct ktr__export *e, struct perfetto *p, uint64_t ns, unsigned type,
+				 uint64_t track)
 {
-	uint8_t *to;
+	int rc = perfetto_open(e, p, PACKET_TRACK_EVENT, ns);
+	uint8_t *to = p->inner.bytes;
 
-	perfetto_open(p, ns);
-	if (ktr__column_room(&p->inner, 24) != 0)
-		return;
-	to = p->inner.bytes;
+	if (rc != 0)
+		return rc;
 	*to++ = EVENT_TYPE << 3;
 	*to++ = (uint8_t)type;
 	*to++ = EVENT_TRACK << 3;
 	p->inner.n = (size_t)(perfetto_put(to, track) - p->inner.bytes);
+	return 0;
 }
 
 /* Name, class, place and arguments. The site is known. */
@@ -484,13 +493,14 @@ static int perfetto_slice(void *context, const struct ktr__slice_track *track, u
 	int rc = perfetto_site(e, p, event->site);
 
 	*kept = NULL;
+	if (rc == 0)
+		rc = perfetto_event(e, p, ns, TYPE_BEGIN, track->id);
 	if (rc != 0)
 		return rc;
-	perfetto_event(p, ns, TYPE_BEGIN, track->id);
 	perfetto_what(p, event);
 	if (flow != 0)
-		perfetto_word(&p->inner, EVENT_FLOW, flow);
-	return perfetto_close(e, p, PACKET_TRACK_EVENT);
+		ktr__column_field_word(&p->inner, EVENT_FLOW, flow);
+	return perfetto_close(e, p);
 }
 
 static int perfetto_end_slice(void *context, const struct ktr__slice_track *track, uint64_t from_ns,
@@ -499,16 +509,18 @@ static int perfetto_end_slice(void *context, const struct ktr__slice_track *trac
 	static const char *const ends[] = { "", "missing", "not reached", "left" };
 	struct ktr__export *e = context;
 	struct perfetto *p = e->data;
+	int rc = perfetto_event(e, p, ns, TYPE_END, track->id);
 
 	(void)from_ns;
 	(void)kept;
-	perfetto_event(p, ns, TYPE_END, track->id);
+	if (rc != 0)
+		return rc;
 	if (how != KTR__SLICE_ENDED) {
 		perfetto_text(&p->part, ANNOTATION_NAME, "end");
 		perfetto_text(&p->part, ANNOTATION_STRING, ends[how]);
-		perfetto_message(&p->inner, EVENT_ANNOTATION, &p->part);
+		ktr__column_message(&p->inner, EVENT_ANNOTATION, &p->part);
 	}
-	return perfetto_close(e, p, PACKET_TRACK_EVENT);
+	return perfetto_close(e, p);
 }
 
 static int perfetto_mark(void *context, const struct ktr__slice_track *track, uint64_t ns,
@@ -518,11 +530,12 @@ static int perfetto_mark(void *context, const struct ktr__slice_track *track, ui
 	struct perfetto *p = e->data;
 	int rc = perfetto_site(e, p, event->site);
 
+	if (rc == 0)
+		rc = perfetto_event(e, p, ns, TYPE_INSTANT, track->id);
 	if (rc != 0)
 		return rc;
-	perfetto_event(p, ns, TYPE_INSTANT, track->id);
 	perfetto_what(p, event);
-	return perfetto_close(e, p, PACKET_TRACK_EVENT);
+	return perfetto_close(e, p);
 }
 
 static int perfetto_count(void *context, const struct ktr__slice_track *track, uint64_t ns,
@@ -534,16 +547,18 @@ static int perfetto_count(void *context, const struct ktr__slice_track *track, u
 	unsigned arg = (unsigned)event->site->value_arg;
 	enum ktr_arg_type type = event->site->arg[arg].type;
 	double real = ktr__event_number(event, arg);
+	int rc = perfetto_event(e, p, ns, TYPE_COUNTER, track->id);
 	uint64_t word;
 
-	perfetto_event(p, ns, TYPE_COUNTER, track->id);
+	if (rc != 0)
+		return rc;
 	memcpy(&word, &real, sizeof(word));
 	/* The integer is signed. */
 	if (type == KTR_ARG_F64 || (type == KTR_ARG_U64 && event->arg[arg] > INT64_MAX))
-		perfetto_word(&p->inner, EVENT_COUNTER_DOUBLE, word);
+		ktr__column_field_word(&p->inner, EVENT_COUNTER_DOUBLE, word);
 	else
-		perfetto_number(&p->inner, EVENT_COUNTER, event->arg[arg]);
-	return perfetto_close(e, p, PACKET_TRACK_EVENT);
+		ktr__column_field(&p->inner, EVENT_COUNTER, event->arg[arg]);
+	return perfetto_close(e, p);
 }
 
 /* The arrow ends at a mark on the thread where the span did. */
@@ -552,13 +567,15 @@ static int perfetto_flow(void *context, uint64_t flow, const struct ktr__slice_t
 {
 	struct ktr__export *e = context;
 	struct perfetto *p = e->data;
+	int rc = perfetto_event(e, p, ns, TYPE_INSTANT, to->id);
 
 	(void)from;
 	(void)from_ns;
-	perfetto_event(p, ns, TYPE_INSTANT, to->id);
+	if (rc != 0)
+		return rc;
 	perfetto_text(&p->inner, EVENT_NAME, "span ends");
-	perfetto_word(&p->inner, EVENT_FLOW_END, flow);
-	return perfetto_close(e, p, PACKET_TRACK_EVENT);
+	ktr__column_field_word(&p->inner, EVENT_FLOW_END, flow);
+	return perfetto_close(e, p);
 }
 
 static int perfetto_loss(struct ktr__export *e, const struct ktr_loss *loss)
@@ -571,6 +588,7 @@ static int perfetto_loss(struct ktr__export *e, const struct ktr_loss *loss)
 	uint64_t from = loss->from_ns ? loss->from_ns : e->info->first_ns;
 	uint64_t to = loss->to_ns ? loss->to_ns : e->info->last_ns;
 	char name[64];
+	int rc = 0;
 
 	if (ktr__array_grow(&p->cpu_known, &p->n_cpus, number, 1) != 0)
 		return -ENOMEM;
@@ -578,19 +596,23 @@ static int perfetto_loss(struct ktr__export *e, const struct ktr_loss *loss)
 		p->cpu_known[number] = 1;
 		snprintf(name, sizeof(name), "lost events, CPU %" PRIu32 "%s", cpu,
 			 loss->keep ? ", keep ring" : "");
-		perfetto_open(p, 0);
-		perfetto_number(&p->inner, 1, track);
+		rc = perfetto_open(e, p, PACKET_TRACK, 0);
+		if (rc != 0)
+			return rc;
+		ktr__column_field(&p->inner, 1, track);
 		perfetto_text(&p->inner, 2, name);
-		if (perfetto_close(e, p, PACKET_TRACK) != 0)
-			return -ENOMEM;
+		rc = perfetto_close(e, p);
 	}
+	if (rc == 0)
+		rc = perfetto_event(e, p, from, TYPE_BEGIN, track);
+	if (rc != 0)
+		return rc;
 	snprintf(name, sizeof(name), "%" PRIu64 " events lost", loss->n_events);
-	perfetto_event(p, from, TYPE_BEGIN, track);
 	perfetto_text(&p->inner, EVENT_NAME, name);
-	if (perfetto_close(e, p, PACKET_TRACK_EVENT) != 0)
-		return -ENOMEM;
-	perfetto_event(p, to > from ? to : from, TYPE_END, track);
-	return perfetto_close(e, p, PACKET_TRACK_EVENT);
+	rc = perfetto_close(e, p);
+	if (rc == 0)
+		rc = perfetto_event(e, p, to > from ? to : from, TYPE_END, track);
+	return rc != 0 ? rc : perfetto_close(e, p);
 }
 
 static const struct ktr__slices_to perfetto_slices = {

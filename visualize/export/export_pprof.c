@@ -92,26 +92,6 @@ struct pprof {
 
 /* ---- fields ---- */
 
-static void pprof_number(struct ktr__column *to, unsigned field, uint64_t number)
-{
-	ktr__column_number(to, field << 3);
-	ktr__column_number(to, number);
-}
-
-static void pprof_bytes(struct ktr__column *to, unsigned field, const void *bytes, size_t n)
-{
-	ktr__column_number(to, field << 3 | 2);
-	ktr__column_number(to, n);
-	ktr__column_bytes(to, bytes, n);
-}
-
-/* Puts a message into another one, and empties it. */
-static void pprof_message(struct ktr__column *to, unsigned field, struct ktr__column *part)
-{
-	pprof_bytes(to, field, part->bytes, part->n);
-	ktr__column_clear(part);
-}
-
 /* The number of a string, which is written where it is new. */
 static uint64_t pprof_string(struct pprof *p, const char *text)
 {
@@ -122,7 +102,7 @@ static uint64_t pprof_string(struct pprof *p, const char *text)
 		return 0;
 	}
 	if (!*found) {
-		pprof_bytes(&p->out, PROFILE_STRING, text, strlen(text));
+		ktr__column_field_bytes(&p->out, PROFILE_STRING, text, strlen(text));
 		*found = ++p->n_strings;
 	}
 	return *found - 1;
@@ -146,18 +126,18 @@ static void pprof_mapping(struct pprof *p, uint64_t id, const struct ktr__module
 
 	for (unsigned i = 0; i < entry->n_build_id; i++)
 		snprintf(hex + (size_t)2 * i, 3, "%02x", entry->build_id[i]);
-	pprof_number(&p->part, MAPPING_ID, id);
-	pprof_number(&p->part, MAPPING_START, entry->base);
-	pprof_number(&p->part, MAPPING_LIMIT, entry->end);
-	pprof_number(&p->part, MAPPING_FILE, pprof_clean(p, entry->path));
-	pprof_number(&p->part, MAPPING_BUILD_ID, pprof_string(p, hex));
-	pprof_number(&p->part, MAPPING_FUNCTIONS, 1);
+	ktr__column_field(&p->part, MAPPING_ID, id);
+	ktr__column_field(&p->part, MAPPING_START, entry->base);
+	ktr__column_field(&p->part, MAPPING_LIMIT, entry->end);
+	ktr__column_field(&p->part, MAPPING_FILE, pprof_clean(p, entry->path));
+	ktr__column_field(&p->part, MAPPING_BUILD_ID, pprof_string(p, hex));
+	ktr__column_field(&p->part, MAPPING_FUNCTIONS, 1);
 	if (has_lines) {
-		pprof_number(&p->part, MAPPING_FILES, 1);
-		pprof_number(&p->part, MAPPING_LINES, 1);
-		pprof_number(&p->part, MAPPING_INLINE, 1);
+		ktr__column_field(&p->part, MAPPING_FILES, 1);
+		ktr__column_field(&p->part, MAPPING_LINES, 1);
+		ktr__column_field(&p->part, MAPPING_INLINE, 1);
 	}
-	pprof_message(&p->out, PROFILE_MAPPING, &p->part);
+	ktr__column_message(&p->out, PROFILE_MAPPING, &p->part);
 }
 
 /* Does some frame of the object have a line? */
@@ -200,20 +180,20 @@ static void pprof_locations(struct pprof *p)
 	for (uint32_t i = 0; i < p->set.n_frames; i++) {
 		const struct ktr__stack_frame *frame = &p->set.frame[i];
 
-		pprof_number(&p->part, LOCATION_ID, i + 1ull);
+		ktr__column_field(&p->part, LOCATION_ID, i + 1ull);
 		if (frame->module)
-			pprof_number(&p->part, LOCATION_MAPPING, frame->module);
+			ktr__column_field(&p->part, LOCATION_MAPPING, frame->module);
 		if (frame->address)
-			pprof_number(&p->part, LOCATION_ADDRESS, frame->address);
+			ktr__column_field(&p->part, LOCATION_ADDRESS, frame->address);
 		for (uint32_t k = 0; k < frame->n_lines; k++) {
 			const struct ktr__stack_line *line = &p->set.line[frame->line + k];
 
-			pprof_number(&p->inner, LINE_FUNCTION, line->function + 1ull);
+			ktr__column_field(&p->inner, LINE_FUNCTION, line->function + 1ull);
 			if (line->line)
-				pprof_number(&p->inner, LINE_LINE, line->line);
-			pprof_message(&p->part, LOCATION_LINE, &p->inner);
+				ktr__column_field(&p->inner, LINE_LINE, line->line);
+			ktr__column_message(&p->part, LOCATION_LINE, &p->inner);
 		}
-		pprof_message(&p->out, PROFILE_LOCATION, &p->part);
+		ktr__column_message(&p->out, PROFILE_LOCATION, &p->part);
 	}
 }
 
@@ -223,12 +203,12 @@ static void pprof_functions(struct pprof *p)
 		const struct ktr__stack_function *function = &p->set.function[i];
 		uint64_t name = pprof_string(p, function->name);
 
-		pprof_number(&p->part, FUNCTION_ID, i + 1ull);
-		pprof_number(&p->part, FUNCTION_NAME, name);
-		pprof_number(&p->part, FUNCTION_SYSTEM_NAME, name);
+		ktr__column_field(&p->part, FUNCTION_ID, i + 1ull);
+		ktr__column_field(&p->part, FUNCTION_NAME, name);
+		ktr__column_field(&p->part, FUNCTION_SYSTEM_NAME, name);
 		if (function->file)
-			pprof_number(&p->part, FUNCTION_FILE, pprof_string(p, function->file));
-		pprof_message(&p->out, PROFILE_FUNCTION, &p->part);
+			ktr__column_field(&p->part, FUNCTION_FILE, pprof_string(p, function->file));
+		ktr__column_message(&p->out, PROFILE_FUNCTION, &p->part);
 	}
 }
 
@@ -251,9 +231,9 @@ static int pprof_add(struct pprof *p, uint32_t thread, const struct ktr__stack_s
 
 static void pprof_label(struct pprof *p, const char *key, unsigned field, uint64_t value)
 {
-	pprof_number(&p->inner, LABEL_KEY, pprof_string(p, key));
-	pprof_number(&p->inner, field, value);
-	pprof_message(&p->part, SAMPLE_LABEL, &p->inner);
+	ktr__column_field(&p->inner, LABEL_KEY, pprof_string(p, key));
+	ktr__column_field(&p->inner, field, value);
+	ktr__column_message(&p->part, SAMPLE_LABEL, &p->inner);
 }
 
 static void pprof_sample(struct pprof *p, const struct pprof_sum *sum)
@@ -263,15 +243,15 @@ static void pprof_sample(struct pprof *p, const struct pprof_sum *sum)
 	for (uint32_t node = sum->node; node != 0; node = p->set.node[node].parent)
 		ktr__column_number(&p->inner, p->set.node[node].frame + 1ull);
 	if (p->inner.n > 0)
-		pprof_message(&p->part, SAMPLE_LOCATION, &p->inner);
+		ktr__column_message(&p->part, SAMPLE_LOCATION, &p->inner);
 	ktr__column_number(&p->inner, sum->n);
 	ktr__column_number(&p->inner, sum->ns);
-	pprof_message(&p->part, SAMPLE_VALUE, &p->inner);
+	ktr__column_message(&p->part, SAMPLE_VALUE, &p->inner);
 	pprof_label(p, "thread", LABEL_STR, pprof_clean(p, thread->name));
 	pprof_label(p, "tid", LABEL_NUM, thread->tid);
 	pprof_label(p, "pid", LABEL_NUM, thread->pid);
 	pprof_label(p, "process", LABEL_STR, pprof_clean(p, thread->process));
-	pprof_message(&p->out, PROFILE_SAMPLE, &p->part);
+	ktr__column_message(&p->out, PROFILE_SAMPLE, &p->part);
 }
 
 static int pprof_samples(struct pprof *p)
@@ -290,9 +270,9 @@ static int pprof_samples(struct pprof *p)
 
 static void pprof_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {
-	pprof_number(&p->part, VALUE_TYPE, pprof_string(p, type));
-	pprof_number(&p->part, VALUE_UNIT, pprof_string(p, unit));
-	pprof_message(&p->out, field, &p->part);
+	ktr__column_field(&p->part, VALUE_TYPE, pprof_string(p, type));
+	ktr__column_field(&p->part, VALUE_UNIT, pprof_string(p, unit));
+	ktr__column_message(&p->out, field, &p->part);
 }
 
 static void pprof_head(struct ktr__export *e, struct pprof *p)
@@ -303,11 +283,11 @@ static void pprof_head(struct ktr__export *e, struct pprof *p)
 	pprof_type(p, PROFILE_SAMPLE_TYPE, "samples", "count");
 	pprof_type(p, PROFILE_SAMPLE_TYPE, what, "nanoseconds");
 	pprof_type(p, PROFILE_PERIOD_TYPE, what, "nanoseconds");
-	pprof_number(&p->out, PROFILE_PERIOD, ktr__stack_set_period(&p->set));
-	pprof_number(&p->out, PROFILE_TIME, p->set.sampler.first_ns + (uint64_t)e->info->utc_offset_ns);
-	pprof_number(&p->out, PROFILE_DURATION, p->set.sampler.last_ns - p->set.sampler.first_ns);
+	ktr__column_field(&p->out, PROFILE_PERIOD, ktr__stack_set_period(&p->set));
+	ktr__column_field(&p->out, PROFILE_TIME, p->set.sampler.first_ns + (uint64_t)e->info->utc_offset_ns);
+	ktr__column_field(&p->out, PROFILE_DURATION, p->set.sampler.last_ns - p->set.sampler.first_ns);
 	if (e->info->cmdline[0] != '\0')
-		pprof_number(&p->out, PROFILE_COMMENT, pprof_clean(p, e->info->cmdline));
+		ktr__column_field(&p->out, PROFILE_COMMENT, pprof_clean(p, e->info->cmdline));
 }
 
 /* 0 or -errno. */

@@ -12,9 +12,10 @@
 #include <string.h>
 
 struct ktr__column {
-	uint8_t *bytes; /* owned */
+	uint8_t *bytes; /* owned, or where it is fixed somebody else's */
 	size_t n;
 	size_t room;
+	int is_fixed;  /* it does not grow */
 	uint64_t last; /* of ktr__column_delta() */
 	int error;     /* -ENOMEM: something is missing */
 };
@@ -59,11 +60,39 @@ static inline void ktr__column_bytes(struct ktr__column *column, const void *byt
 	column->n += n;
 }
 
+/* ---- fields of protocol buffers (https://protobuf.dev/programming-guides/encoding) ---- */
+
+static inline void ktr__column_field(struct ktr__column *to, unsigned field, uint64_t number)
+{
+	ktr__column_number(to, field << 3);
+	ktr__column_number(to, number);
+}
+
+static inline void ktr__column_field_word(struct ktr__column *to, unsigned field, uint64_t word)
+{
+	ktr__column_number(to, field << 3 | 1);
+	ktr__column_bytes(to, &word, sizeof(word));
+}
+
+static inline void ktr__column_field_bytes(struct ktr__column *to, unsigned field, const void *bytes, size_t n)
+{
+	ktr__column_number(to, field << 3 | 2);
+	ktr__column_number(to, n);
+	ktr__column_bytes(to, bytes, n);
+}
+
 /* Empties it; the memory stays for what comes next. */
 static inline void ktr__column_clear(struct ktr__column *column)
 {
 	column->n = 0;
 	column->last = 0;
+}
+
+/* Puts a message into another one, and empties it. */
+static inline void ktr__column_message(struct ktr__column *to, unsigned field, struct ktr__column *part)
+{
+	ktr__column_field_bytes(to, field, part->bytes, part->n);
+	ktr__column_clear(part);
 }
 
 #endif
