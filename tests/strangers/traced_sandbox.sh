@@ -40,11 +40,12 @@ for path in rseq thread; do
 	is "$path: status" "$? $(grep -v 'older traces are kept' "$dir/err")" "0 "
 	host=
 	grep FAILED "$dir/moved" && failed=1
-	# From the line that says "ready" on, and of each thread from where its filter is on.
+	# From the line that says "ready" on, and of each thread from where its filter is on. "???" is what strace calls a
+	# call of a thread that was gone before it could be read.
 	awk -v main="$pid" -v others="$tids" -v told="$(cat "$dir/told")" '
 		BEGIN { n = split(others, tid, " "); records[main]; for (i in tid) records[tid[i]] }
 		/write\(1, "ready/ { on = 1; next }
-		/PR_SET_SECCOMP/ || /PR_SET_NO_NEW_PRIVS/ || !on || /resumed|\+\+\+|---/ { next }
+		/PR_SET_SECCOMP/ || /PR_SET_NO_NEW_PRIVS/ || !on || /resumed|\+\+\+|---/ || $3 ~ /^[?]+/ { next }
 		{ who = !($1 in records) ? "writer" : $2 < told ? "records" : "ends"
 		  sub(/\(.*/, "", $3); print who, $3 }' "$dir/log" | sort | uniq -c >"$dir/calls"
 	echo "$path, $n of class GEN:"
