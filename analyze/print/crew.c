@@ -37,7 +37,7 @@
  */
 #define CREW_EVENTS 1024u
 #define CREW_BYTES  ((size_t)128 * 1024)
-/* [bytes] What one core writes for each event is not in a line that another one uses: these go by two. */
+/* [bytes] What one core writes for each event has cache lines of its own: by two, as they are fetched. */
 #define CREW_APART  128u
 #define CREW_AHEAD  4u /* events: so long before it is printed one is asked for */
 #define CREW_TEXT   (2 * KTR__OUT_LINE) /* to begin with */
@@ -94,7 +94,7 @@ struct ktr__crew {
 
 /* ---- printing and writing ---- */
 
-/* To get an event that another core wrote takes as long as to print one. */
+/* An event that another core wrote comes from far: it is asked for early. */
 static inline void crew_fetch(const struct ktr_event *event)
 {
 	__builtin_prefetch(event);

@@ -80,7 +80,7 @@ struct perfetto {
 	struct ktr__column inner, part; /* the message of a packet, where it is to be written, and one in it */
 	uint8_t *head;	   /* of the packet that is open, after what is to be its length */
 	unsigned n_head;   /* without the message's length */
-	uint64_t high_ns; /* what is above the lowest 28 bits of a time, as in `after` */
+	uint64_t high_ns;  /* what is above the lowest 28 bits of a time, as in `after` */
 	uint8_t after[16]; /* all of an event's head that is after those bits */
 	unsigned n_after;  /* 0: none yet */
 	uint64_t n_packets;
@@ -109,7 +109,7 @@ static void perfetto_clean(struct ktr__column *to, unsigned field, const char *b
 	char text[4 * 1024 + 4];
 
 	ktr__column_field_bytes(to, field, text,
-		       ktr__label_clean(text, sizeof(text), bytes, n < 1024 ? n : 1024));
+				ktr__label_clean(text, sizeof(text), bytes, n < 1024 ? n : 1024));
 }
 
 static void perfetto_text(struct ktr__column *to, unsigned field, const char *text)
